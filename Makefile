@@ -1,0 +1,65 @@
+# Everything a newcomer types. `make search` and `make test` need python3 and g++, no more.
+
+PYTHON ?= python3
+SEARCH_ARGS ?= exp --interval 0.25,0.25001 --bits 36
+SEARCH_OUTPUT ?= build/exp.csv
+CUDA_ARCH ?= sm_90
+
+bin := .venv/bin
+stamp := .venv/installed
+
+.PHONY: help venv search test lint format types kernels sanitize dist clean
+
+help:
+	@echo "make search    find hard-to-round cases: SEARCH_ARGS='$(SEARCH_ARGS)'"
+	@echo "make test      run the tests"
+	@echo "make lint      ruff: rules and layout"
+	@echo "make types     mypy --strict over every Python file"
+	@echo "make kernels   compile the device kernels with nvcc, for CUDA_ARCH=$(CUDA_ARCH)"
+	@echo "make sanitize  run the kernel tests on the CPU under ASan and UBSan"
+	@echo "make dist      build wheel and sdist into build/dist"
+	@echo "make clean     remove .venv and build"
+
+venv: $(stamp)
+
+$(stamp): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(bin)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+search: venv
+	@mkdir -p $(dir $(SEARCH_OUTPUT))
+	$(bin)/hrcase search $(SEARCH_ARGS) --output $(SEARCH_OUTPUT)
+	@cat $(SEARCH_OUTPUT)
+
+test: venv
+	$(bin)/python -m pytest -q
+
+lint: venv
+	$(bin)/ruff check .
+	$(bin)/ruff format --check .
+
+format: venv
+	$(bin)/ruff check --fix .
+	$(bin)/ruff format .
+
+types: venv
+	.ci/types $(bin)/python
+
+kernels: venv
+	$(bin)/python .ci/compile_kernels.py $(CUDA_ARCH)
+
+# libasan must be the first library of the process; Python itself leaks by design.
+sanitize: venv
+	HRCASE_SANITIZE=1 HRCASE_CACHE=$(CURDIR)/build/sanitize \
+	LD_PRELOAD="$$($(or $(CXX),g++) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	$(bin)/python -m pytest -q -p no:cacheprovider tests/test_kernels.py
+
+dist: venv
+	$(bin)/python -m pip install --quiet --disable-pip-version-check build
+	rm -rf build/dist
+	$(bin)/python -m build --outdir build/dist
+
+clean:
+	rm -rf .venv build

@@ -1,0 +1,115 @@
+"""The program `hrcase`: finds the command, runs it, and turns what happened into an exit code."""
+
+import importlib
+import os
+import sys
+import traceback
+from typing import NoReturn
+
+import click
+
+from hrcase.cli.errors import one_line, print_error
+from hrcase.errors import HrcaseError, Interrupted, TryAgain
+
+# Name and short help of each command. The module hrcase.cli.NAME defines it as `command`, and is
+# imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
+COMMANDS = {
+    "search": "List every hard-to-round case of a function in an interval.",
+    "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
+    "compare": "Compare two lists of cases.",
+}
+
+
+class LazyGroup(click.Group):
+    """A click group that knows its commands from COMMANDS and imports them on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        found = importlib.import_module(f"hrcase.cli.{cmd_name}").command
+        if not isinstance(found, click.Command):
+            raise TypeError(f"hrcase.cli.{cmd_name}.command is no click command")
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands from the table, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, name="hrcase", invoke_without_command=True)
+@click.version_option(package_name="hrcase", prog_name="hrcase")
+@click.pass_context
+def hrcase(context: click.Context) -> None:
+    """Find the hard-to-round cases of mathematical functions, with proof.
+
+    Exit codes: 0 complete, 1 bug, 2 usage, 3 job mismatch, 4 stopped and resumable, 5 try again,
+    6 self-test failed, 7 verification failed, 8 corrupt state, 9 no device.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line (without the program's name); its exit code.
+
+    click's own entry point would exit with 1 on Ctrl-C and on a closed pipe, which callers of long
+    searches could not tell from a bug; so the group is invoked here.
+    """
+    try:
+        exit_code = _invoke(arguments)
+        sys.stdout.flush()
+        return exit_code
+    except BrokenPipeError:
+        return _reader_left()
+    except (KeyboardInterrupt, click.Abort):
+        print_error("stopped by Ctrl-C; not everything asked was done; run the same command again")
+        return Interrupted.exit_code
+    except click.ClickException as error:
+        print_error(one_line(error))
+        return error.exit_code
+    except HrcaseError as error:
+        print_error(str(error))
+        return error.exit_code
+    except MemoryError:
+        print_error("out of memory; the task needs more than is free; ask for a smaller interval")
+        return TryAgain.exit_code
+    except Exception as error:
+        return _unexpected(error)
+
+
+def main() -> NoReturn:
+    """Entry point of the program."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Parse and run; a command that ends with `context.exit(code)` gives its own exit code."""
+    try:
+        with hrcase.make_context("hrcase", arguments) as context:
+            hrcase.invoke(context)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    return 0
+
+
+def _reader_left() -> int:
+    """Whoever read our output (`| head`) has enough: no error. Python must not flush again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _unexpected(error: Exception) -> int:
+    """An exception that nobody foresaw: one line for users, the traceback for who debugs."""
+    if os.environ.get("HRCASE_DEBUG"):
+        traceback.print_exception(error)
+    print_error(
+        f"unexpected {type(error).__name__}: {error}; this is a bug in hrcase; report it with the "
+        "command line and what it prints under HRCASE_DEBUG=1"
+    )
+    return 1

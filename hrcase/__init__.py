@@ -1,0 +1,1 @@
+"""hrcase: the hard-to-round cases of mathematical functions, with proof."""

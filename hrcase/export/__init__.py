@@ -1,0 +1,79 @@
+"""Writing results: whole files or none.
+
+A search may take days; its result must not be lost to a full disk, nor half a file be taken for a
+complete list.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from hrcase.errors import ExportError
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse an output path now rather than at the end of a long search.
+
+    Raises ExportError when the directory is missing or not writable, or when `path` is something
+    that a rename must not replace (a directory, a device, a pipe).
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise ExportError(
+            f"cannot write {path}; the directory {target.parent} does not exist; "
+            f"run: mkdir -p {target.parent}"
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ExportError(
+            f"cannot write {path}; no permission to write in {target.parent}; "
+            "give an output path in another directory"
+        )
+    if target.exists() and not target.is_file():
+        raise ExportError(
+            f"cannot write {path}; it is not a regular file; "
+            "give the name of a file, new or to be replaced"
+        )
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[TextIO]:
+    """Open a text stream whose content stands at `path` at the end of the block, or not at all.
+
+    The text goes to a temporary file in the same directory, is forced to the disk, and is renamed
+    over `path`; the directory is forced to the disk last, since the rename lives there. When the
+    block raises, the temporary file is removed and an earlier file at `path` stays as it was.
+    Lines end in '\\n' on every system.
+    Raises ExportError when the file cannot be written.
+    """
+    check_writable(path)
+    target = Path(os.path.realpath(path))
+    temporary = target.parent / f".hrcase-{secrets.token_hex(8)}.tmp"
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+        _sync_directory(target.parent)
+    except OSError as error:
+        if isinstance(error, ExportError | BrokenPipeError):
+            raise
+        raise ExportError(
+            f"cannot write {path}; {error.strerror or error}; "
+            "free space there or give another output path"
+        ) from error
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def _sync_directory(directory: Path) -> None:
+    """Force the directory's entries to the disk."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,29 @@
+"""The case list in CORE-MATH's `.wc` form: a claim in comments, then one argument a line."""
+
+import textwrap
+from collections.abc import Iterable
+from typing import TextIO
+
+from hrcase.cases import HRCase
+from hrcase.hexfloat import to_hex
+
+COMMENT_WIDTH = 78
+
+
+def write_wc(stream: TextIO, claim: str, cases: Iterable[HRCase]) -> None:
+    """Write `claim` as '# ' comment lines, then each argument in C's hexadecimal notation.
+
+    Line ends in the claim are kept; longer lines are wrapped between words. The form has no place
+    for expected values: its readers compute them.
+    """
+    for paragraph in claim.splitlines():
+        for line in _wrapped(paragraph):
+            stream.write(f"# {line}".rstrip() + "\n")
+    for case in cases:
+        stream.write(to_hex(case.x) + "\n")
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    """The paragraph's lines; a long word (a list of bounds) is never cut in two."""
+    lines = textwrap.wrap(paragraph, COMMENT_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]
