@@ -1,0 +1,147 @@
+// The CPU's entry points: a search of one block, and the parts of it that tests look at.
+//
+// Contract. The compiler is given
+//   -DDEGREE=D   degree of the polynomial, 1 <= D
+//   -DLIMBS=L    64-bit limbs of a coefficient, 2 <= L
+// and the caller passes a Block<DEGREE, LIMBS> as its 64-bit words (polynomial.cuh) that satisfies
+//   lo < hi, |lo|, |hi| <= 2^62; 1 <= run_log2 <= 60; windows as said in polynomial.cuh;
+//   6 <= domain_log2 <= min(run_log2, 30), unless the method is SCAN.
+// Nothing is global: calls from several threads do not meet.
+#include "search.cuh"
+
+namespace {
+
+using Polynomial = Block<DEGREE, LIMBS>;
+
+// hrcase/engine/__init__.py has the same numbers and the same order.
+enum Method : int { SCAN = 0, LEFEVRE = 1, REGULAR = 2 };
+
+struct Counts {
+    u64 domains, subdomains, scanned, hits, candidates;
+};
+
+// Candidates go here while there is room; `counts.candidates` counts all.
+struct Output {
+    i64* arguments;
+    u64 capacity;
+    Counts counts;
+};
+
+void scan_stretch(const Polynomial& block, const Cubic& cubic, i64 centre, i64 t, u64 length,
+                  Output& output) {
+    length = clipped_length(centre + t, length, block.hi);
+    output.counts.scanned += length;
+    scan(cubic, block.run_window_value(), t, length, [&](i64 at) {
+        ++output.counts.hits;
+        if (!is_candidate(block, centre + at)) return;
+        if (output.counts.candidates < output.capacity)
+            output.arguments[output.counts.candidates] = centre + at;
+        ++output.counts.candidates;
+    });
+}
+
+template <class Test>
+void search_domain(const Polynomial& block, const Cubic& cubic, i64 centre, i64 t,
+                   Output& output) {
+    const u64 length = u64{1} << (block.domain_log2 - SUBDOMAINS_LOG2);
+    NoCounter counter;
+    for (int j = 0; j < SUBDOMAINS; ++j, t += static_cast<i64>(length)) {
+        if (centre + t >= block.hi) return;
+        ++output.counts.subdomains;
+        if (!subdomain_is_empty<Test>(block, cubic, t, counter))
+            scan_stretch(block, cubic, centre, t, length, output);
+    }
+}
+
+template <class Test>
+void search_run(const Polynomial& block, u64 run, Output& output) {
+    const Cubic cubic = cubic_of_run(block, run);
+    const int run_log2 = static_cast<int>(block.run_log2);
+    const int domain_log2 = static_cast<int>(block.domain_log2);
+    const i64 half = i64{1} << (run_log2 - 1);
+    const i64 centre = block.run_start(run) + half;
+    DomainTable table = domain_table(cubic, run_log2, domain_log2);
+    NoCounter counter;
+    for (i64 t = -half; t < half && centre + t < block.hi; t += i64{1} << domain_log2) {
+        ++output.counts.domains;
+        if (!domain_is_empty<Test>(block, table, counter))
+            search_domain<Test>(block, cubic, centre, t, output);
+        table.step();
+    }
+}
+
+void scan_run(const Polynomial& block, u64 run, Output& output) {
+    const i64 half = i64{1} << (block.run_log2 - 1);
+    scan_stretch(block, cubic_of_run(block, run), block.run_start(run) + half, -half,
+                 u64{1} << block.run_log2, output);
+}
+
+template <class Test>
+void test_lines_with(const u64* a, const u64* b, u64 W, u64 N, u64 count, u64* none,
+                     u64* rounds) {
+    for (u64 i = 0; i < count; ++i) {
+        RoundCounter counter;
+        none[i] = Test::none(a[i], b[i], W, N, counter);
+        rounds[i] = counter.rounds;
+    }
+}
+
+void split(u128 value, u64* limbs) {
+    limbs[0] = static_cast<u64>(value);
+    limbs[1] = static_cast<u64>(value >> 64);
+}
+
+}  // namespace
+
+extern "C" {
+
+// Words of a block: the caller checks that it fills the same struct.
+u64 block_words() { return sizeof(Polynomial) / sizeof(u64); }
+
+// Searches the block. The first `capacity` candidates go to `arguments`, in increasing order;
+// counts[4] is how many there are: if it exceeds the capacity, call again with more room.
+void search_block(const Polynomial* block, int method, i64* arguments, u64 capacity,
+                  u64* counts) {
+    Output output = {arguments, capacity, {}};
+    const u64 runs = block->run_count();
+    for (u64 run = 0; run < runs; ++run) {
+        if (method == LEFEVRE)
+            search_run<Lefevre>(*block, run, output);
+        else if (method == REGULAR)
+            search_run<Regular>(*block, run, output);
+        else
+            scan_run(*block, run, output);
+    }
+    const Counts& c = output.counts;
+    const u64 all[] = {c.domains, c.subdomains, c.scanned, c.hits, c.candidates};
+    for (int i = 0; i < 5; ++i) counts[i] = all[i];
+}
+
+// The bare tests: none[i] = 1 if it is proved that no x in [0, N) has (b[i] - a[i] x) mod 1 <= W;
+// rounds[i] counts the main loop.
+void test_lines(int method, const u64* a, const u64* b, u64 W, u64 N, u64 count, u64* none,
+                u64* rounds) {
+    if (method == LEFEVRE)
+        test_lines_with<Lefevre>(a, b, W, N, count, none, rounds);
+    else
+        test_lines_with<Regular>(a, b, W, N, count, none, rounds);
+}
+
+// The cubic of a run: four coefficients of two limbs.
+void run_cubic(const Polynomial* block, u64 run, u64* coefficients) {
+    const Cubic cubic = cubic_of_run(*block, run);
+    for (int j = 0; j < 4; ++j) split(cubic.coefficient[j], coefficients + 2 * j);
+}
+
+// c_k and s_k of the first `count` domains of a run, two limbs each.
+void run_table(const Polynomial* block, u64 run, u64 count, u64* c, u64* s) {
+    DomainTable table =
+        domain_table(cubic_of_run(*block, run), static_cast<int>(block->run_log2),
+                     static_cast<int>(block->domain_log2));
+    for (u64 k = 0; k < count; ++k, table.step()) {
+        split(table.c.value(), c + 2 * k);
+        split(table.s.value(), s + 2 * k);
+    }
+}
+
+}  // extern "C"

@@ -1,0 +1,78 @@
+// Lefevre's test: a proof that no x in [0, N) has (b - a x) mod 1 <= W.
+//
+// Points and intervals. The points a x mod 1, 0 <= x < n = u + v, cut the circle into u intervals
+// of length p and v of length q, so p u + q v = 1 (the three-distance theorem, at the n where
+// only two lengths occur). At n = 2 the points are 0 and a: p = a, q = 1 - a, u = v = 1.
+// The next points always cut the longer kind:
+//   p < q: every q-interval loses a piece p at its left end (u += v, q -= p);
+//   q < p: every p-interval loses a piece q at its right end (v += u, p -= q).
+// k = floor(q / p) (or floor(p / q)) such rounds are taken at once. When p or q becomes 0 the
+// points are the multiples of the other length, a is one of them, so the orbit is closed: no
+// further point is new.
+//
+// D is the distance from b down to the nearest point at or below it: min over x < n of
+// (b - a x) mod 1. It falls as n grows, so D > W at any n >= N proves the claim.
+//
+// Encoding. d = D when b lies in a p-interval, d = D + p when it lies in a q-interval; D is below
+// the length of its interval, so d < p tells which. It holds at the start with d = b: b < a lies
+// in [0, a), else D = b - a. It is kept by each round:
+//   b in a p-interval. Cutting the q-intervals changes neither D nor p. One cut q off the right
+//   end of the p-intervals: if D < p - q, b is still in a p-interval and D stays; else b is in the
+//   new q-interval with D' = D - (p - q) = d - p'. Either way d, unchanged, encodes D'.
+//   b in a q-interval, d made plain (d := D). Cutting the p-intervals changes nothing. One cut p
+//   off the left end of the q-intervals: if D < p, b is in the new p-interval with D' = D; else it
+//   is in the q-interval with D' = D - p. Either way d encodes D'.
+// So D changes only when the second branch makes d plain: it is checked there, and where the first
+// branch is entered D = d > W is already known.
+#pragma once
+
+#include "port.h"
+
+// Counts main-loop rounds of a test; `NoCounter` costs nothing.
+struct NoCounter {
+    HD void round() {}
+};
+struct RoundCounter {
+    u64 rounds = 0;
+    HD void round() { ++rounds; }
+};
+
+// Is k per_round >= missing? missing < 2^31 and 1 <= per_round < 2^31; k is any number, so it is
+// compared before it is multiplied.
+HD bool reaches(u64 k, u64 per_round, u64 missing) {
+    return k >= missing || k * per_round >= missing;
+}
+
+struct Lefevre {
+    // a, b, W in 2^-64; 1 <= N <= 2^31. True: proved that no x exists. False: there may be one.
+    template <class Counter>
+    static HD bool none(u64 a, u64 b, u64 W, u64 N, Counter& counter) {
+        if (b <= W) return false;
+        if (a == 0) return true;  // one point only, 0, and b > W
+        u64 p = a, q = 0 - a, u = 1, v = 1, d = b;
+        while (true) {
+            counter.round();
+            if (d < p) {
+                if (u + v >= N) return true;
+                const u64 k = quotient(q, p);
+                if (reaches(k, v, N - u - v)) return true;
+                q -= k * p;
+                u += k * v;
+                if (q == 0) return true;
+                p -= q;
+                v += u;
+            } else {
+                d -= p;
+                if (d <= W) return false;
+                if (u + v >= N) return true;
+                const u64 k = quotient(p, q);
+                if (reaches(k, u, N - u - v)) return true;
+                p -= k * q;
+                v += k * u;
+                if (p == 0) return true;
+                q -= p;
+                u += v;
+            }
+        }
+    }
+};

@@ -1,0 +1,77 @@
+// What differs between nvcc and g++. Every other header of this directory is plain C++17.
+//
+//   HD                    marks a function that both the CPU and the device run
+//   UNROLL                before a loop of constant length: unroll it whole
+//   u64, i64, u128, i128  the integer types of all kernels
+//   quotient(q, p)        the 64-bit division of the three-distance tests
+//   multiply_add, add_carry, subtract_borrow   one limb of a multi-limb operation
+#pragma once
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define HD __host__ __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#else
+#define HD inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+using u128 = unsigned __int128;
+using i128 = __int128;
+
+// floor(q / p), p > 0. The device has no 64-bit divider; a faster division belongs here.
+HD u64 quotient(u64 q, u64 p) { return q / p; }
+
+// Low limb of a b + c + carry; the high limb becomes the new carry. The sum is at most
+// (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1, so nothing is lost.
+HD u64 multiply_add(u64 a, u64 b, u64 c, u64& carry) {
+#ifdef __CUDA_ARCH__
+    // One statement: the carry flag does not survive between two asm statements.
+    u64 low, high;
+    asm("{\n\t"
+        "mad.lo.cc.u64 %0, %2, %3, %4;\n\t"
+        "madc.hi.u64 %1, %2, %3, 0;\n\t"
+        "add.cc.u64 %0, %0, %5;\n\t"
+        "addc.u64 %1, %1, 0;\n\t"
+        "}"
+        : "=&l"(low), "=&l"(high)
+        : "l"(a), "l"(b), "l"(c), "l"(carry));
+    carry = high;
+    return low;
+#else
+    const u128 sum = static_cast<u128>(a) * b + c + carry;
+    carry = static_cast<u64>(sum >> 64);
+    return static_cast<u64>(sum);
+#endif
+}
+
+// a + b + carry modulo 2^64; carry (0 or 1) becomes the carry out.
+HD u64 add_carry(u64 a, u64 b, u64& carry) {
+#ifdef __CUDA_ARCH__
+    u64 sum, out;
+    asm("{\n\t"
+        "add.cc.u64 %0, %2, %3;\n\t"
+        "addc.u64 %1, 0, 0;\n\t"
+        "add.cc.u64 %0, %0, %4;\n\t"
+        "addc.u64 %1, %1, 0;\n\t"
+        "}"
+        : "=&l"(sum), "=&l"(out)
+        : "l"(a), "l"(b), "l"(carry));
+    carry = out;
+    return sum;
+#else
+    const u128 sum = static_cast<u128>(a) + b + carry;
+    carry = static_cast<u64>(sum >> 64);
+    return static_cast<u64>(sum);
+#endif
+}
+
+// a - b - borrow modulo 2^64; borrow (0 or 1) becomes the borrow out.
+HD u64 subtract_borrow(u64 a, u64 b, u64& borrow) {
+    const u128 difference = static_cast<u128>(a) - b - borrow;
+    borrow = static_cast<u64>(difference >> 64) & 1;
+    return static_cast<u64>(difference);
+}

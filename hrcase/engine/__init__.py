@@ -1,0 +1,97 @@
+"""The engines: they take a block and give its candidates. What a block is, stands here.
+
+A *block* is a stretch of consecutive arguments u with one polynomial
+
+    P(u) = C_0 + C_1 u + ... + C_D u^D  modulo 1,
+
+the C_j being integers in units of 2^-(64 limbs). All arithmetic on P is exact. A *candidate* is a
+u of the block with |P(u) cmod 1| <= window, so the set of candidates depends on the block alone,
+not on method, engine, device or number of threads. `hrcase.engine.cpu` runs blocks on the CPU.
+
+Every engine has the method "scan" (the cubic of each run, stepped through every argument),
+"lefevre" and "regular" (a three-distance test on each domain, then on subdomains of an eighth,
+then the scan of those that fail).
+"""
+
+from dataclasses import dataclass
+
+METHODS = ("scan", "lefevre", "regular")  # the kernels number them in this order
+
+_WORD = 1 << 64
+
+
+@dataclass(frozen=True)
+class Block:
+    """One stretch of arguments, its polynomial and the windows proved for it.
+
+    Whoever makes a block vouches for the windows: `run_window` covers `window`, the polynomial's
+    terms above the third and the coefficients' bits below 2^-128; `domain_windows` cover
+    `run_window` and what the line of a domain leaves out (lemma in cuda/tabulate.cuh).
+    """
+
+    degree: int
+    limbs: int
+    coefficients: tuple[int, ...]  # C_0 .. C_D, any integers; taken modulo 2^(64 limbs)
+    window: int  # in 2^-(64 limbs)
+    lo: int  # lo <= u < hi
+    hi: int
+    run_log2: int  # a run is 2^run_log2 consecutive u; hi may cut the last one
+    run_window: int  # in 2^-128: window of the run's cubic
+    domain_log2: int  # a domain is 2^domain_log2 arguments; method "scan" does not use it
+    domain_windows: tuple[int, int]  # in 2^-64: for a domain, for an eighth of it
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a block that the kernels cannot take."""
+        _require(self.degree >= 1 and self.limbs >= 2, "degree >= 1 and limbs >= 2")
+        _require(len(self.coefficients) == self.degree + 1, "degree + 1 coefficients")
+        _require(-(1 << 62) < self.lo < self.hi <= 1 << 62, "-2^62 < lo < hi <= 2^62")
+        _require(0 <= self.window < 1 << (64 * self.limbs - 1), "0 <= window < 1/2")
+        _require(0 <= self.run_window < 1 << 127, "0 <= run_window < 1/2")
+        _require(1 <= self.run_log2 <= 60, "1 <= run_log2 <= 60")
+
+    def require_domains(self) -> None:
+        """Raises ValueError if the block has no domains for the three-distance tests."""
+        largest = min(self.run_log2, 30)
+        _require(6 <= self.domain_log2 <= largest, "6 <= domain_log2 <= min(run_log2, 30)")
+        in_range = len(self.domain_windows) == 2 and all(
+            0 <= window < 1 << 62 for window in self.domain_windows
+        )
+        _require(in_range, "two domain_windows, 0 <= E < 1/4")
+
+    def packed(self) -> bytes:
+        """The block as the kernels' `struct Block` (cuda/polynomial.cuh), 64-bit little-endian."""
+        numbers = [*self.coefficients, self.window]
+        parts = [_limbs(number, self.limbs) for number in numbers]
+        parts.append(_limbs(self.run_window, 2))
+        words = (*self.domain_windows, self.lo, self.hi, self.run_log2, self.domain_log2)
+        parts += [_limbs(word, 1) for word in words]
+        return b"".join(parts)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a search of one block did. Only `candidates` is the same for every method."""
+
+    domains: int  # domains tested
+    subdomains: int  # subdomains tested: eight for each domain that failed
+    scanned: int  # arguments scanned in phase 3
+    hits: int  # arguments that passed the run's cubic
+    candidates: int
+
+
+def method_number(method: str) -> int:
+    """The number by which the kernels know a method. Raises ValueError for an unknown one."""
+    if method not in METHODS:
+        raise ValueError(
+            f"no method {method!r}: the engines know {', '.join(METHODS)}; take one of these"
+        )
+    return METHODS.index(method)
+
+
+def _limbs(value: int, count: int) -> bytes:
+    return (value % _WORD**count).to_bytes(8 * count, "little")
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"not a block the kernels can take: {what} is needed; plan it anew")

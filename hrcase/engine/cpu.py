@@ -1,0 +1,85 @@
+"""The CPU engine: blocks run in compiled code, one block a call, any number of threads.
+
+ctypes releases the interpreter's lock for the length of a call, and the kernels hold no state.
+"""
+
+import ctypes
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hrcase.engine import Block, Counts, method_number
+from hrcase.toolchain import compile_host
+
+_FIRST_CAPACITY = 4096
+_COUNTS = 5
+_LINES_SHAPE = (3, 2)  # the bare tests are the same code in every shape
+
+Words: TypeAlias = NDArray[np.uint64]
+
+
+def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
+    """Every candidate u of the block, increasing, and what it took to find them.
+
+    Raises ValueError for an unknown method or a block without domains where they are needed,
+    ToolchainError if the kernels of this shape cannot be compiled.
+    """
+    number = method_number(method)
+    if method != "scan":
+        block.require_domains()
+    kernels = library(block.degree, block.limbs)
+    packed = block.packed()
+    capacity = _FIRST_CAPACITY
+    while True:
+        arguments = np.empty(capacity, dtype=np.int64)
+        counts = np.zeros(_COUNTS, dtype=np.uint64)
+        kernels.search_block(
+            packed, number, arguments.ctypes.data, capacity, counts.ctypes.data
+        )
+        found = Counts(*(int(count) for count in counts))
+        if found.candidates <= capacity:
+            return arguments[: found.candidates].copy(), found
+        capacity = found.candidates
+
+
+def run_lines(
+    method: str, a: Words, b: Words, window: int, length: int
+) -> tuple[NDArray[np.bool_], Words]:
+    """The bare three-distance tests, for studies: one answer and one loop count a line.
+
+    For each line, is it proved that no 0 <= x < length has (b - a x) mod 2^64 <= window? `a` and
+    `b` are one-dimensional and of equal length, in 2^-64 like `window`; 1 <= length <= 2^31.
+    Raises ValueError for anything else, and for a method that is not one of the two tests.
+    """
+    number = method_number(method)
+    if method == "scan" or a.shape != b.shape or a.ndim != 1:
+        raise ValueError("lines need a three-distance test and two arrays alike; pass such")
+    if not (1 <= length <= 1 << 31 and 0 <= window < 1 << 64):
+        raise ValueError("a line takes 1 <= length <= 2^31 and 0 <= window < 2^64; pass such")
+    a, b = np.ascontiguousarray(a, dtype=np.uint64), np.ascontiguousarray(b, dtype=np.uint64)
+    none, rounds = np.empty_like(a), np.empty_like(a)
+    library(*_LINES_SHAPE).test_lines(
+        number, a.ctypes.data, b.ctypes.data, window, length, len(a),
+        none.ctypes.data, rounds.ctypes.data,
+    )
+    return none.astype(np.bool_), rounds
+
+
+@lru_cache(maxsize=None)
+def library(degree: int, limbs: int) -> ctypes.CDLL:
+    """The kernels of one shape, compiled if need be. Raises ToolchainError if they cannot be."""
+    kernels = ctypes.CDLL(str(compile_host(degree, limbs)))
+    word, pointer, number = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int
+    kernels.block_words.argtypes, kernels.block_words.restype = [], word
+    signatures = {
+        "search_block": [ctypes.c_char_p, number, pointer, word, pointer],
+        "test_lines": [number, pointer, pointer, word, word, word, pointer, pointer],
+        "run_cubic": [ctypes.c_char_p, word, pointer],
+        "run_table": [ctypes.c_char_p, word, word, pointer, pointer],
+    }
+    for name, arguments in signatures.items():
+        function = getattr(kernels, name)
+        function.argtypes, function.restype = arguments, None
+    return kernels

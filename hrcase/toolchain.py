@@ -1,0 +1,227 @@
+"""Compiles the kernels of `hrcase.cuda` for one shape and keeps what was compiled.
+
+The kernels have their shape (degree, limbs) as compile-time constants, so each shape is its own
+binary, made on first use: `host.cpp` by g++ into a shared object, `kernels.cu` by nvcc into a
+cubin. A cache entry is named by the SHA-256 of all that it depends on: the text of every source,
+the options, the compiler's version and the target. Beside it lies the digest of its bytes: an
+entry that does not match it is built anew.
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from hrcase.errors import NoDevice
+
+_HOST_OPTIONS = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC")
+_SANITIZE_OPTIONS = (
+    "-O1",
+    "-g",
+    "-march=native",
+    "-std=c++17",
+    "-shared",
+    "-fPIC",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+)
+_INSTALL = {
+    "g++": 'type "apt-get install g++"',
+    "nvcc": "install NVIDIA's CUDA toolkit and put its bin directory on PATH",
+}
+
+
+class ToolchainError(NoDevice):
+    """A compiler is missing or cannot compile the kernels."""
+
+
+@dataclass(frozen=True)
+class _Build:
+    compiler: str
+    source: str
+    options: tuple[str, ...]
+    suffix: str
+    target: str  # what the options leave open: the CPU behind -march=native
+
+
+def compile_host(degree: int, limbs: int, sanitize: bool = False) -> Path:
+    """The shared object of `host.cpp` for one shape, compiled for this CPU if need be.
+
+    `sanitize` builds it under AddressSanitizer and UBSan: the process that loads it must have
+    been started with libasan preloaded. Raises ToolchainError if g++ is missing or fails,
+    ValueError for a shape that the kernels do not have.
+    """
+    options = _SANITIZE_OPTIONS if sanitize else _HOST_OPTIONS
+    return _compile(_Build("g++", "host.cpp", options + _shape(degree, limbs), ".so", _this_cpu()))
+
+
+def compile_device(degree: int, limbs: int, arch: str) -> Path:
+    """The cubin of `kernels.cu` for one shape and one architecture, such as "sm_90".
+
+    Raises ToolchainError if nvcc is missing or fails, ValueError for a shape that the kernels do
+    not have.
+    """
+    options = (f"-arch={arch}", "-cubin", "-O3", "-std=c++17", *_shape(degree, limbs))
+    return _compile(_Build("nvcc", "kernels.cu", options, ".cubin", arch))
+
+
+def cache_directory() -> Path:
+    """Where binaries are kept: $HRCASE_CACHE, else hrcase under $XDG_CACHE_HOME or ~/.cache."""
+    own = os.environ.get("HRCASE_CACHE")
+    if own:
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "hrcase"
+
+
+def source_directory() -> Path:
+    """The directory of the kernel sources.
+
+    In an installed package it is hrcase/cuda; in the tree (an editable install included, whose
+    import hook does not find directories without Python in them) it stands beside hrcase/.
+    """
+    package = Path(__file__).resolve().parent
+    for directory in (package / "cuda", package.parent / "cuda"):
+        if (directory / "host.cpp").is_file():
+            return directory
+    raise ToolchainError(
+        f"the kernel sources are missing: neither {package} nor its parent has cuda/host.cpp, so "
+        'the package is incomplete; type "pip install --force-reinstall hrcase"'
+    )
+
+
+def _shape(degree: int, limbs: int) -> tuple[str, str]:
+    if degree < 1 or limbs < 2:
+        raise ValueError(
+            f"no kernel of degree {degree} with {limbs} limbs: it takes degree >= 1 and "
+            "limbs >= 2; raise the one that is below"
+        )
+    return f"-DDEGREE={degree}", f"-DLIMBS={limbs}"
+
+
+def _compile(build: _Build) -> Path:
+    directory = cache_directory()
+    sources = source_directory()
+    entry = directory / (_key(build, sources) + build.suffix)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with _locked(entry.with_suffix(".lock")):
+            if not _is_whole(entry):
+                _make(build, sources, entry)
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot keep a compiled kernel in {directory}: {error.strerror}; "
+            'type "export HRCASE_CACHE=DIRECTORY" with a directory that can be written'
+        ) from error
+    return entry
+
+
+def _key(build: _Build, sources: Path) -> str:
+    """SHA-256 over everything that the binary depends on, in a form without ambiguity."""
+    digest = hashlib.sha256()
+    files = sorted(path for path in sources.iterdir() if path.is_file())
+    parts = [build.source, *build.options, _version(build.compiler), build.target]
+    for path in files:
+        parts += [path.name, path.read_text(encoding="utf-8")]
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def _make(build: _Build, sources: Path, entry: Path) -> None:
+    """Compiles under a temporary name; the entry appears whole, its digest after it.
+
+    A crash in between leaves an entry without its digest, which counts as broken.
+    """
+    digest_path = _digest_path(entry)
+    digest_path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=entry.parent) as temporary:
+        binary = Path(temporary) / entry.name
+        _run_compiler((build.compiler, *build.options, "-o", str(binary), build.source), sources)
+        digest = Path(temporary) / digest_path.name
+        digest.write_text(_digest(binary) + "\n", encoding="ascii")
+        _keep(binary, entry)
+        _keep(digest, digest_path)
+
+
+def _keep(made: Path, final: Path) -> None:
+    _sync(made)
+    made.replace(final)
+    _sync(final.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_whole(entry: Path) -> bool:
+    try:
+        return _digest_path(entry).read_text(encoding="ascii").strip() == _digest(entry)
+    except (FileNotFoundError, UnicodeDecodeError):
+        return False
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest_path(entry: Path) -> Path:
+    return entry.with_suffix(".sha256")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process or thread at a time; the lock goes with its holder, however that ends."""
+    with open(path, "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _run_compiler(command: Sequence[str], directory: Path) -> str:
+    try:
+        done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise ToolchainError(
+            f"no {command[0]} found: hrcase compiles its kernels on first use and needs it on "
+            f"PATH; {_INSTALL[command[0]]}"
+        ) from None
+    if done.returncode:
+        raise ToolchainError(
+            f"{command[0]} cannot compile the kernels (exit status {done.returncode}): "
+            f"{_first_error(done.stderr)}; to see it all, type in {directory}: {' '.join(command)}"
+        )
+    return done.stdout
+
+
+def _first_error(stderr: str) -> str:
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line), lines[0] if lines else "no message")
+
+
+@lru_cache
+def _version(compiler: str) -> str:
+    return _run_compiler((compiler, "--version"), Path.cwd())
+
+
+@lru_cache
+def _this_cpu() -> str:
+    """What -march=native stands for here: the model and the instruction sets of the CPU."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    wanted = ("model name", "flags", "Features", "CPU part")
+    described = [line for line in lines if line.startswith(wanted)]
+    return "\n".join(sorted(set(described))) or f"{platform.machine()} {platform.processor()}"
