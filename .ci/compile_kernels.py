@@ -1,0 +1,70 @@
+"""Compile every kernel shape for one GPU architecture: python .ci/compile_kernels.py sm_90.
+
+Any warning is an error. So is any spill or stack frame: the kernels are fast because all that they
+work on lives in registers, and a compiler that gives that up does so without a word.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from hrcase.toolchain import source_directory
+
+SHAPES = ((3, 2), (6, 4), (6, 5), (6, 6))
+"""(degree, 64-bit limbs) pairs."""
+
+_KERNEL = re.compile(
+    r"Compiling entry function '(?P<name>\w+)' for '\w+'.*?"
+    r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
+    r"(?P<loads>\d+) bytes spill loads.*?Used (?P<registers>\d+) registers",
+    re.DOTALL,
+)
+
+
+def compiler_report(degree: int, limbs: int, arch: str) -> str:
+    """What nvcc and ptxas say of one shape; exits when it does not compile without warnings."""
+    source = source_directory() / "kernels.cu"
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run(
+            [
+                *("nvcc", f"-arch={arch}", "-cubin", "-O3", "-std=c++17"),
+                *("-Werror", "all-warnings", "-Xptxas", "-v"),
+                *(f"-DDEGREE={degree}", f"-DLIMBS={limbs}"),
+                *("-o", str(Path(directory) / "kernels.cubin"), str(source)),
+            ],
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        sys.exit(f"{done.stderr}nvcc failed for degree {degree}, {limbs} limbs, {arch}")
+    return done.stderr
+
+
+def check(report: str, shape: str) -> int:
+    """Print one line a kernel; how many of them leave the registers."""
+    kernels = list(_KERNEL.finditer(report))
+    if len(kernels) != report.count("Compiling entry function") or not kernels:
+        sys.exit(f"{report}cannot read this report of ptxas ({shape}); mend .ci/compile_kernels.py")
+    bad = 0
+    for kernel in kernels:
+        left = sum(int(kernel[what]) for what in ("stack", "stores", "loads"))
+        bad += left > 0
+        verdict = f"{left} bytes of stack and spills" if left else "no stack, no spills"
+        print(f"{shape} {kernel['name']}: {kernel['registers']} registers, {verdict}")
+    return bad
+
+
+def main(arch: str) -> None:
+    """Compile and check all shapes; exits with 1 when a kernel leaves the registers."""
+    bad = 0
+    for degree, limbs in SHAPES:
+        shape = f"{arch} degree {degree} limbs {limbs}"
+        bad += check(compiler_report(degree, limbs, arch), shape)
+    if bad:
+        sys.exit(f"{bad} kernels use a stack frame or spill registers")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
