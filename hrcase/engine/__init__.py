@@ -17,8 +17,6 @@ from dataclasses import dataclass
 
 METHODS = ("scan", "lefevre", "regular")  # the kernels number them in this order
 
-_WORD = 1 << 64
-
 
 @dataclass(frozen=True)
 class Block:
@@ -89,7 +87,7 @@ def method_number(method: str) -> int:
 
 
 def _limbs(value: int, count: int) -> bytes:
-    return (value % _WORD**count).to_bytes(8 * count, "little")
+    return (value % (1 << (64 * count))).to_bytes(8 * count, "little")
 
 
 def _require(holds: bool, what: str) -> None:

@@ -4,7 +4,7 @@ ctypes releases the interpreter's lock for the length of a call, and the kernels
 """
 
 import ctypes
-from functools import lru_cache
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -35,9 +35,7 @@ def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
     while True:
         arguments = np.empty(capacity, dtype=np.int64)
         counts = np.zeros(_COUNTS, dtype=np.uint64)
-        kernels.search_block(
-            packed, number, arguments.ctypes.data, capacity, counts.ctypes.data
-        )
+        kernels.search_block(packed, number, arguments.ctypes.data, capacity, counts.ctypes.data)
         found = Counts(*(int(count) for count in counts))
         if found.candidates <= capacity:
             return arguments[: found.candidates].copy(), found
@@ -61,13 +59,19 @@ def run_lines(
     a, b = np.ascontiguousarray(a, dtype=np.uint64), np.ascontiguousarray(b, dtype=np.uint64)
     none, rounds = np.empty_like(a), np.empty_like(a)
     library(*_LINES_SHAPE).test_lines(
-        number, a.ctypes.data, b.ctypes.data, window, length, len(a),
-        none.ctypes.data, rounds.ctypes.data,
+        number,
+        a.ctypes.data,
+        b.ctypes.data,
+        window,
+        length,
+        len(a),
+        none.ctypes.data,
+        rounds.ctypes.data,
     )
     return none.astype(np.bool_), rounds
 
 
-@lru_cache(maxsize=None)
+@cache
 def library(degree: int, limbs: int) -> ctypes.CDLL:
     """The kernels of one shape, compiled if need be. Raises ToolchainError if they cannot be."""
     kernels = ctypes.CDLL(str(compile_host(degree, limbs)))
