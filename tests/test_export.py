@@ -172,9 +172,12 @@ def test_bytes_that_are_no_text_are_a_wrong_line(tmp_path: Path) -> None:
 
 def test_atomic_write_replaces_and_leaves_nothing_beside(tmp_path: Path) -> None:
     path = stored(tmp_path, "out.csv", "old")
-    with atomic_write(path) as stream:
-        stream.write("new\n")
-        assert path.read_text() == "old"
+    with open(path) as earlier:
+        with atomic_write(path) as stream:
+            stream.write("new\n")
+            assert path.read_text() == "old"
+        # A rename leaves the earlier file whole to whoever has it open; writing over it does not.
+        assert earlier.read() == "old"
     assert path.read_bytes() == b"new\n"
     assert os.listdir(tmp_path) == ["out.csv"]
 
