@@ -60,7 +60,7 @@ void search_run(const Polynomial& block, u64 run, Output& output) {
     const int domain_log2 = static_cast<int>(block.domain_log2);
     const i64 half = i64{1} << (run_log2 - 1);
     const i64 centre = block.run_start(run) + half;
-    DomainTable table = domain_table(cubic, run_log2, domain_log2);
+    DomainTable table = table_of_run(cubic, run_log2, domain_log2);
     NoCounter counter;
     for (i64 t = -half; t < half && centre + t < block.hi; t += i64{1} << domain_log2) {
         ++output.counts.domains;
@@ -136,7 +136,7 @@ void run_cubic(const Polynomial* block, u64 run, u64* coefficients) {
 // c_k and s_k of the first `count` domains of a run, two limbs each.
 void run_table(const Polynomial* block, u64 run, u64 count, u64* c, u64* s) {
     DomainTable table =
-        domain_table(cubic_of_run(*block, run), static_cast<int>(block->run_log2),
+        table_of_run(cubic_of_run(*block, run), static_cast<int>(block->run_log2),
                      static_cast<int>(block->domain_log2));
     for (u64 k = 0; k < count; ++k, table.step()) {
         split(table.c.value(), c + 2 * k);

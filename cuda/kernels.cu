@@ -75,7 +75,7 @@ __device__ void domains(const Polynomial& block, const Cubic* cubics, u64 run_fi
     const int domain_log2 = static_cast<int>(block.domain_log2);
     const u64 count = u64{1} << (run_log2 - domain_log2);
     const i64 centre = run_centre(block, run_first + i);
-    DomainTable table = domain_table(cubics[i], run_log2, domain_log2);
+    DomainTable table = table_of_run(cubics[i], run_log2, domain_log2);
     NoCounter counter;
     for (u64 k = 0; k < count && centre + domain_start(block, k) < block.hi; ++k) {
         if (!domain_is_empty<Method>(block, table, counter)) failing.append(i * count + k);

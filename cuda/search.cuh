@@ -3,8 +3,9 @@
 //
 //   Phase 1: a domain of N arguments is tested. Most have no candidate and are done.
 //   Phase 2: one that fails is split into 8 subdomains, each tested with its own, narrower window.
-//   Phase 3: the arguments of a failing subdomain are scanned one by one: first with the cubic of
-//            the run (a *hit*), then with the exact decision on P (a *candidate*).
+//   Phase 3: all arguments of a failing subdomain are scanned: each with the line of its stretch
+//            of 64 arguments, those near an integer with the cubic of the run (a *hit*), hits with
+//            the exact decision on P (a *candidate*).
 //
 // No phase misses a candidate: the windows of the tests contain that of the cubic, which contains
 // that of P; and only the last, exact decision says yes.
@@ -16,6 +17,8 @@
 
 constexpr int SUBDOMAINS_LOG2 = 3;
 constexpr int SUBDOMAINS = 1 << SUBDOMAINS_LOG2;
+constexpr int STRETCH_LOG2 = 6;
+constexpr int STRETCH = 1 << STRETCH_LOG2;
 
 // Phase 1 for the domain the table stands at. True: it holds no candidate.
 template <class Method, int D, int L, class Counter>
@@ -38,19 +41,53 @@ HD bool subdomain_is_empty(const Block<D, L>& block, const Cubic& cubic, i64 t,
     return Method::none(line.a, line.b, 2 * window, u64{1} << log2_n, counter);
 }
 
-// Phase 3: calls hit(t) for each of the `count` arguments from t on with |Q(t) cmod 1| <= window,
-// that is (Q(t) + window) mod 1 <= 2 window. The top limb is compared first: it decides all but
-// about window of them, and floor keeps the order, so no hit is lost.
+// Is |Q(t) cmod 1| <= window, that is (Q(t) + window) mod 1 <= 2 window?
+HD bool is_hit(const Cubic& cubic, u128 window, i64 t) {
+    return cubic.value(t) + window <= 2 * window;
+}
+
+// ceil of |value cmod 1|, or more, in units of 2^-64.
+HD u64 magnitude(u128 value) {
+    const u128 absolute = static_cast<i128>(value) < 0 ? 0 - value : value;
+    return static_cast<u64>(absolute >> 64) + 1;
+}
+
+// The window of the line of a stretch: the lemma of tabulate.cuh with n = 2^STRETCH_LOG2 and the
+// actual a_2 and A_3. At most 2^62, which stands for "no line": it would rule out too little.
+HD u64 stretch_window(const Cubic& cubic, u128 run_window, i64 centre) {
+    constexpr u64 no_line = u64{1} << 62;
+    const u64 a2 = magnitude(cubic.half_curvature(centre));
+    const u64 a3 = magnitude(cubic.coefficient[3]);
+    const u64 window = magnitude(run_window);
+    if (a2 > no_line >> (2 * STRETCH_LOG2) || a3 > no_line >> (3 * STRETCH_LOG2) ||
+        window > no_line >> 2)
+        return no_line;
+    const u64 curved = (a2 << (2 * STRETCH_LOG2 - 3)) + (a3 << (3 * STRETCH_LOG2 - 3));
+    return window + curved + (u64{1} << (STRETCH_LOG2 - 1)) + 1;
+}
+
+// Does the line come within its window at one of the arguments of a stretch? No branch in the
+// loop: the CPU takes eight arguments an instruction.
+HD bool stretch_is_near(const Line& line, u64 window) {
+    if (window >> 62) return true;
+    bool near = false;
+    for (u64 x = 0; x < STRETCH; ++x) near |= line.b - line.a * x <= 2 * window;
+    return near;
+}
+
+// Phase 3: calls hit(t) for each of the `count` arguments from t on with |Q(t) cmod 1| <= window.
+// The arguments are taken by stretches, whose lines are tabulated like those of domains: most
+// stretches come near no integer. In the others the cubic itself decides each argument.
 template <class Sink>
-HD void scan(const Cubic& cubic, u128 window, i64 t, u64 count, Sink&& hit) {
-    Differences<3> table = tabulate<3>([&](int k) { return cubic.value(t + k); });
-    table.entry[0] += window;
-    const u128 bound = 2 * window;
-    const u64 top_bound = static_cast<u64>(bound >> 64);
-    for (u64 i = 0; i < count; ++i) {
-        if (static_cast<u64>(table.value() >> 64) <= top_bound && table.value() <= bound)
-            hit(t + static_cast<i64>(i));
-        table.step();
+HD void scan(const Cubic& cubic, u128 window, i64 t, u64 count, const Sink& hit) {
+    const i64 end = t + static_cast<i64>(count), half = STRETCH / 2;
+    DomainTable table = domain_table(cubic, t + half, STRETCH_LOG2);
+    for (; t < end; t += STRETCH, table.step()) {
+        const u64 near = stretch_window(cubic, window, t + half);
+        if (!stretch_is_near(line_of(table.c.value(), table.s.value(), STRETCH_LOG2, near), near))
+            continue;
+        for (i64 at = t; at < t + STRETCH && at < end; ++at)
+            if (is_hit(cubic, window, at)) hit(at);
     }
 }
 

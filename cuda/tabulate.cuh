@@ -70,7 +70,7 @@ HD Line line_of(u128 c, u128 s, int log2_n, u64 window) {
     return {static_cast<u64>((half - s) >> 64), static_cast<u64>(start >> 64) + window};
 }
 
-// c_k and s_k of the domains of a run, from k = 0 on.
+// c_k and s_k of consecutive domains of one length.
 struct DomainTable {
     Differences<3> c;
     Differences<2> s;
@@ -81,9 +81,15 @@ struct DomainTable {
     }
 };
 
-HD DomainTable domain_table(const Cubic& cubic, int run_log2, int domain_log2) {
-    const i64 first = -(i64{1} << (run_log2 - 1)) + (i64{1} << (domain_log2 - 1));
-    const auto centre = [=](int k) { return first + (static_cast<i64>(k) << domain_log2); };
-    return {tabulate<3>([&](int k) { return folded_value(cubic, centre(k), domain_log2); }),
+// The table at the domain of 2^log2_n arguments centred at `first`.
+HD DomainTable domain_table(const Cubic& cubic, i64 first, int log2_n) {
+    const auto centre = [=](int k) { return first + (static_cast<i64>(k) << log2_n); };
+    return {tabulate<3>([&](int k) { return folded_value(cubic, centre(k), log2_n); }),
             tabulate<2>([&](int k) { return cubic.slope(centre(k)); })};
+}
+
+// The table of a run of 2^run_log2 arguments, at its first domain.
+HD DomainTable table_of_run(const Cubic& cubic, int run_log2, int domain_log2) {
+    return domain_table(cubic, (i64{1} << (domain_log2 - 1)) - (i64{1} << (run_log2 - 1)),
+                        domain_log2);
 }
