@@ -53,10 +53,10 @@ kernels: venv
 # fails when the kernels that the tests ran were not built under ASan.
 sanitize: venv
 	rm -rf build/sanitize
-	HRCASE_SANITIZE=1 HRCASE_CACHE=$(CURDIR)/build/sanitize \
-	LD_PRELOAD="$$($(or $(CXX),g++) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	HRCASE_CACHE=$(CURDIR)/build/sanitize PYTHONPATH=.ci \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	$(bin)/python -m pytest -q -p no:cacheprovider tests/test_kernels.py
+	$(bin)/python -m pytest -q -p sanitized_kernels -p no:cacheprovider tests/test_kernels.py
 	grep -q __asan_init build/sanitize/*.so
 
 dist: venv
