@@ -1,0 +1,115 @@
+"""The error budget of a block: every inequality between f and the kernels, term by term.
+
+Unit: the spacing of the breakpoints, which are the integers. F is the position of f(x).
+From the outside in:
+
+    |F - k| < w                        what is asked
+    |P - k| <= w + remainder + rounding of the coefficients          = block window
+        remainder: Taylor (hrcase.taylor). Rounding: C_j is an integer multiple of
+        2^-B (B = 64 limbs); |c_j - C_j 2^-B| <= r_j costs r_j h^j.
+        The kernels' arithmetic on P is exact modulo 2^B, so nothing is added for it.
+    |Q - k| <= block window + dropped terms + truncation             = run window
+        Q is the cubic of a run of R arguments, |t| <= R/2 around its centre: the terms
+        j >= 4 of the shifted P are dropped, at most B_j (R/2)^j each, and the coefficients
+        0..3 are cut to 128 bits: at most 2^-128 (R/2)^j each.
+    |line - k| <= run window + A2 N^2/8 + A3 N^3/8 + N 2^-65 + 2^-64 = domain window
+        a2 s^2 lies in [0, a2 N^2/4] for |s| <= N/2; its middle is folded into the line.
+        A3 |s|^3 <= A3 N^3/8. The slope is rounded to 64 bits (2^-65 a step), the value at
+        the left end is cut (2^-64): lemma of cuda/tabulate.cuh.
+
+B_j bounds |P^(j)/j!| on all run centres, A2 bounds |A2 + 3 A3 t| on all domain centres, A3 the
+cubic coefficient. Each bound is an exact rational; roundings go upwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+from gmpy2 import mpq
+
+from hrcase.formats import scale
+
+FRACTION_BITS = 64
+RUN_BITS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBudget:
+    """The terms of one block's windows, in units of the breakpoints' spacing."""
+
+    target: mpq
+    remainder: mpq
+    coefficient_rounding: mpq
+    dropped_terms: mpq
+    run_truncation: mpq
+    quadratic_bound: mpq
+    cubic_bound: mpq
+
+    @property
+    def block_window(self) -> mpq:
+        """E of the candidate decision |P cmod 1| <= E."""
+        return self.target + self.remainder + self.coefficient_rounding
+
+    @property
+    def run_window(self) -> mpq:
+        """The window for the run's cubic."""
+        return self.block_window + self.dropped_terms + self.run_truncation
+
+    def domain_window(self, length: int) -> mpq:
+        """The window for the line of a domain of `length` arguments."""
+        quadratic = self.quadratic_bound * length**2 / 8
+        cubic = self.cubic_bound * length**3 / 8
+        rounding = scale(length, -FRACTION_BITS - 1) + scale(1, -FRACTION_BITS)
+        return self.run_window + quadratic + cubic + rounding
+
+    def explain(self, length: int) -> list[str]:
+        """The budget for people: one line a term, with its share of the target."""
+        terms = {
+            "target w": self.target,
+            "Taylor remainder": self.remainder,
+            "rounding of the coefficients": self.coefficient_rounding,
+            "block window": self.block_window,
+            "terms of degree 4 and more of a run": self.dropped_terms,
+            "run coefficients cut to 128 bits": self.run_truncation,
+            "run window": self.run_window,
+            f"quadratic term, N = {length}": self.quadratic_bound * length**2 / 8,
+            f"cubic term, N = {length}": self.cubic_bound * length**3 / 8,
+            "domain window": self.domain_window(length),
+        }
+        return [
+            f"{name:38} {float(value):.4e}  {float(value / self.target):12.6f} w"
+            for name, value in terms.items()
+        ]
+
+
+def shifted_bound(magnitudes: list[mpq], order: int, reach: int) -> mpq:
+    """Bound of |P^(order)/order!| for |u| <= reach, from bounds of |c_j|."""
+    terms = (
+        comb(j, order) * magnitudes[j] * reach ** (j - order) for j in range(order, len(magnitudes))
+    )
+    return sum(terms, mpq(0))
+
+
+def run_terms(magnitudes: list[mpq], half_length: int, run_log2: int) -> tuple[mpq, ...]:
+    """(dropped terms, truncation, quadratic bound, cubic bound) of runs of 2^run_log2 arguments.
+
+    Run centres lie within half_length + R of the block's centre, domain centres within R of
+    their run's: the last run and the last domain may reach beyond the block.
+    """
+    run = 1 << run_log2
+    half = run // 2
+    reach = half_length + run
+    bounds = [shifted_bound(magnitudes, j, reach) for j in range(len(magnitudes))]
+    bounds += [mpq(0)] * (4 - len(bounds))
+    ulp = scale(1, -RUN_BITS)
+    dropped = sum((b * half**j for j, b in enumerate(bounds) if j >= 4), mpq(0))
+    truncation = ulp * sum(half**j for j in range(4))
+    cubic = bounds[3] + ulp
+    quadratic = bounds[2] + ulp + 3 * cubic * run
+    return dropped, truncation, quadratic, cubic
+
+
+def ceil_scaled(value: mpq, bits: int) -> int:
+    """Least integer n with value <= n 2^-bits."""
+    return int(-((-scale(value, bits)) // 1))

@@ -1,0 +1,118 @@
+"""The claim: the one sentence that every output carries, filled in by the program."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from hrcase.version import version
+from hrcase.domain import Piece, Removed
+from hrcase.formats import Format
+from hrcase.hexfloat import to_hex
+from hrcase.spec import SearchSpec
+
+BREAKPOINTS = {
+    "all": "representable numbers and midpoints",
+    "nearest": "midpoints",
+    "directed": "representable numbers",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a search says, as data and as text.
+
+    Attributes:
+        sentence: the claim proper.
+        bits_in_words: the threshold in the words of the field.
+        exact_rule, exact_count: the exact cases, which are never rows.
+        settled: one line a settled range.
+        removed: one line a range where f is undefined or not searched.
+        symmetries: images that were derived and not searched.
+        proved, rerun, trusted: what the result stands on.
+    """
+
+    sentence: str
+    bits_in_words: str
+    cases: int
+    exact_rule: str
+    exact_count: int
+    settled: tuple[str, ...]
+    removed: tuple[str, ...]
+    symmetries: tuple[str, ...]
+    proved: str
+    rerun: str
+    trusted: str
+
+    def to_json(self) -> dict[str, object]:
+        """The claim for the sidecar file."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """The claim as a paragraph, for the header of a list."""
+        parts = [
+            self.sentence,
+            f"{self.cases} cases.",
+            f"Exact cases: {self.exact_rule}; {self.exact_count} of them here.",
+            "Settled ranges: " + ("; ".join(self.settled) or "none") + ".",
+            "Not covered: " + ("; ".join(self.removed) or "none") + ".",
+            "Symmetries applied: " + ("; ".join(self.symmetries) or "none") + ".",
+            f"Proved: {self.proved} Re-run: {self.rerun} Trusted: {self.trusted}",
+        ]
+        return " ".join(parts)
+
+
+def bits_in_words(bits: int) -> str:
+    """The threshold as help, summary and claim say it."""
+    return (
+        f"M = {bits}: distance < 2^-{bits} ulp, that is, at least {bits - 1} identical bits "
+        f"after the round bit (BaCSeL -m {bits})"
+    )
+
+
+def make_claim(
+    spec: SearchSpec, settled: list[Piece], removed: list[Removed], cases: int, exact: int
+) -> Claim:
+    """Fill in the claim of a complete search."""
+    f = spec.function
+    where = f" with {spec.region.text}" if spec.region.text else ""
+    sentence = (
+        f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
+        f"every x of {spec.inp.name}{where} and 0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
+        f"is listed, or lies in a settled range of kind (b) or (c) below; b ranges over "
+        f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
+        f"is subnormal."
+    )
+    return Claim(
+        sentence=sentence,
+        bits_in_words=bits_in_words(spec.bits),
+        cases=cases,
+        exact_rule=f.exact_rule,
+        exact_count=exact,
+        settled=tuple(settled_line(spec.inp, piece) for piece in settled),
+        removed=tuple(f"{range_text(spec.inp, r.lo, r.hi)}: {r.reason}" for r in removed),
+        symmetries=(),
+        proved="pieces tile the range; Taylor remainders by ball arithmetic; windows as in "
+        "docs/method.md; settled ranges by exact comparison at their ends.",
+        rerun="each case evaluated by MPFR and by Arb.",
+        trusted=f"compiler, processor, MPFR, Arb, the proofs in docs/, hrcase {version()}.",
+    )
+
+
+def range_text(inp: Format, lo: int, hi: int) -> str:
+    """A range of ordinals as the user would write it."""
+    return f"[{to_hex(inp.value(lo))}, {to_hex(inp.value(hi - 1))}]"
+
+
+KINDS = {
+    "a": "no argument is a case",
+    "b": "every argument is a case",
+    "c": "the cases are those x that are breakpoints themselves",
+}
+
+
+def settled_line(inp: Format, piece: Piece) -> str:
+    """One settled range in words."""
+    assert piece.settlement is not None
+    s = piece.settlement
+    where = range_text(inp, piece.lo, piece.hi)
+    return f"{where} ({piece.count} arguments), ({s.kind}) {KINDS[s.kind]}: {s.reason}"

@@ -1,0 +1,167 @@
+"""Binary floating-point formats, and their numbers as ordinals.
+
+Every finite number of a format has an *ordinal*: 0 for zero, 1 for the smallest positive
+number, and so on upwards; -i for the negative of ordinal i. Ordinals are the whole project's way
+to say "consecutive arguments": they grow with the value, step by one, and a half-open range of
+ordinals is an exact set of arguments (both zeros are one argument, as they are one real number).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gmpy2 import mpq, mpz
+
+from hrcase.errors import InputError
+
+Infinite = float
+"""+inf or -inf, where a bound or a rounded value may be infinite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of precision p: numbers m 2^(e-p+1), 2^(p-1) <= m < 2^p, emin <= e <= emax.
+
+    Attributes:
+        name: what the user calls it.
+        precision: p, in bits, the leading one counted.
+        emin: exponent of the smallest normal number, 2^emin.
+        emax: exponent of the largest binade, [2^emax, 2^(emax+1)).
+        subnormals: whether multiples of 2^(emin-p+1) below 2^emin are numbers too.
+    """
+
+    name: str
+    precision: int
+    emin: int
+    emax: int
+    subnormals: bool = True
+
+    def __post_init__(self) -> None:
+        if self.precision < 2 or self.emin > self.emax:
+            raise InputError(
+                f"format {self.name!r} has no numbers: precision {self.precision}, "
+                f"exponents {self.emin}..{self.emax}; give precision >= 2 and emin <= emax"
+            )
+
+    @property
+    def _skipped(self) -> int:
+        """Bit patterns of subnormals that a format without subnormals leaves out."""
+        return 0 if self.subnormals else (1 << (self.precision - 1)) - 1
+
+    @property
+    def max_ordinal(self) -> int:
+        """Ordinal of the largest finite number."""
+        binades = self.emax - self.emin + 1
+        return ((binades + 1) << (self.precision - 1)) - 1 - self._skipped
+
+    @property
+    def max_value(self) -> mpq:
+        """The largest finite number."""
+        return self.value(self.max_ordinal)
+
+    def ulp_exponent(self, exponent: int) -> int:
+        """log2 of the ulp in [2^exponent, 2^(exponent+1)); constant where subnormal."""
+        if exponent < self.emin:
+            return self.emin - self.precision + 1 if self.subnormals else self.emin
+        return exponent - self.precision + 1
+
+    def parts(self, ordinal: int) -> tuple[int, int]:
+        """(m, e) with value m 2^e, m signed, e the exponent of the number's ulp."""
+        bits = abs(ordinal) + (self._skipped if ordinal else 0)
+        leading = 1 << (self.precision - 1)
+        binade = max(bits >> (self.precision - 1), 1)
+        m = bits - (binade - 1) * leading
+        return (m if ordinal >= 0 else -m), self.emin + binade - 1 - self.precision + 1
+
+    def value(self, ordinal: int) -> mpq:
+        """The number with this ordinal, exactly.
+
+        Raises:
+            InputError: the ordinal is beyond the largest number.
+        """
+        if abs(ordinal) > self.max_ordinal:
+            raise InputError(f"{self.name} has no number with ordinal {ordinal}")
+        m, e = self.parts(ordinal)
+        return scale(m, e)
+
+    def ceil_ordinal(self, value: mpq | Infinite) -> int:
+        """Least ordinal whose number is >= value; max_ordinal + 1 where there is none."""
+        if isinstance(value, float):
+            return self.max_ordinal + 1 if value > 0 else -self.max_ordinal
+        if value <= 0:
+            return -self._floor_magnitude(-value)
+        floor = self._floor_magnitude(value)
+        if floor > self.max_ordinal:
+            return self.max_ordinal + 1
+        return floor if self.value(floor) == value else floor + 1
+
+    def ordinal(self, value: mpq) -> int:
+        """Ordinal of an exact number of the format.
+
+        Raises:
+            InputError: value is not a number of the format.
+        """
+        ordinal = self.ceil_ordinal(value)
+        if abs(ordinal) > self.max_ordinal or self.value(ordinal) != value:
+            raise InputError(f"{value} is not a number of {self.name}")
+        return ordinal
+
+    def _floor_magnitude(self, value: mpq) -> int:
+        """Largest ordinal whose number is <= value >= 0; max_ordinal + 1 above 2^(emax+1)."""
+        if value == 0:
+            return 0
+        exponent = floor_log2(value)
+        if exponent > self.emax:
+            return self.max_ordinal + 1
+        if exponent < self.emin and not self.subnormals:
+            return 0
+        m = int(scale(value, -self.ulp_exponent(exponent)))
+        binade = max(exponent - self.emin + 1, 1)
+        return m + (binade - 1) * (1 << (self.precision - 1)) - self._skipped
+
+
+def scale(value: mpq | int, exponent: int) -> mpq:
+    """value * 2^exponent, exactly."""
+    power = mpz(1) << abs(exponent)
+    return mpq(value) * power if exponent >= 0 else mpq(value) / power
+
+
+def floor_log2(value: mpq) -> int:
+    """floor(log2(value)) of an exact value > 0."""
+    estimate = value.numerator.bit_length() - value.denominator.bit_length()
+    return estimate if scale(1, estimate) <= value else estimate - 1
+
+
+FORMATS = {
+    f.name: f
+    for f in (
+        Format("binary16", 11, -14, 15),
+        Format("bfloat16", 8, -126, 127),
+        Format("binary32", 24, -126, 127),
+        Format("binary64", 53, -1022, 1023),
+    )
+}
+
+
+def format_by_name(name: str) -> Format:
+    """A named format.
+
+    Raises:
+        InputError: no format has this name.
+    """
+    if name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise InputError(f"unknown format {name!r}; the formats are {known}")
+    return FORMATS[name]
+
+
+def first_ordinal_where(lo: int, hi: int, condition: Callable[[int], bool]) -> int:
+    """Least ordinal of [lo, hi) where a condition that stays true once true holds; else hi."""
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if condition(middle):
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo

@@ -1,0 +1,220 @@
+"""From a searched piece to blocks: degree, limbs, lengths and N, chosen per block.
+
+The choices touch speed alone: whatever they are, the windows are proved for them
+(hrcase.budget). They follow from the sizes of the Taylor coefficients:
+
+* a block is as long as degree DEGREE allows with a remainder of w/SLACK, a power of two;
+* a run is as long as its dropped terms stay below w/RUN_SLACK;
+* a domain holds N arguments, the largest power of two whose test gives a false alarm with a
+  chance of at most 2 E1 N <= ALARM: with the quadratic term alone E1 = A2 N^2/8, so
+  N ~ A2^(-1/3), whatever the binade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil, log2
+
+from gmpy2 import mpq
+
+from hrcase.budget import ErrorBudget, ceil_scaled, run_terms
+from hrcase.domain import Piece
+from hrcase.engine import Block
+from hrcase.formats import scale
+from hrcase.spec import SearchSpec
+from hrcase.taylor import Stretch, TaylorModel, derivative_bound, taylor_model
+
+DEGREE = 6
+SHORT_DEGREE = 3
+SLACK = 1024
+RUN_SLACK = 4
+ALARM = mpq(1, 8)
+LONGEST_LOG2 = 46
+"""A block is at most so long, so that its u and its windows fit everywhere."""
+
+LONGEST_RUN_LOG2 = 27
+LEAST_DOMAIN_LOG2, MOST_DOMAIN_LOG2 = 6, 30
+MOST_LIMBS = 6
+MOST_DOMAINS_LOG2 = 21
+"""A block has at most so many domains: a second or less on a core, the grain of Ctrl-C."""
+
+MOST_SCANNED_LOG2 = 27
+SHORTEST_LOG2 = 4
+"""Where not even so few arguments have a polynomial they are scanned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Choices that a test may fix. None lets the plan choose.
+
+    Attributes:
+        domain_log2: log2 of N.
+        scan: ranges of at most so many arguments are scanned (None: hrcase.domain.DEFAULT_SCAN).
+    """
+
+    domain_log2: int | None = None
+    scan: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock:
+    """A block ready for an engine.
+
+    Attributes:
+        first: ordinal of its first argument, u = block.lo.
+        block: the engine's input; None where the arguments must be scanned.
+        budget: the proof of its windows.
+        count: how many arguments it holds.
+        domains: whether it has domains; where not, the method is the scan of its cubics.
+    """
+
+    first: int
+    count: int
+    block: Block | None
+    budget: ErrorBudget | None
+    domains: bool
+
+    def ordinal(self, u: int) -> int:
+        """The ordinal of a candidate."""
+        assert self.block is not None
+        return self.first + u - self.block.lo
+
+
+def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
+    """The blocks of a searched piece, ascending; they tile it."""
+    lo = piece.lo
+    while lo < piece.hi:
+        planned = next_block(spec, piece, lo, tuning)
+        yield planned
+        lo += planned.count
+
+
+def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> PlannedBlock:
+    """The block that begins at ordinal lo of a piece."""
+    m, exponent = spec.inp.parts(lo)
+    left = piece.hi - lo
+    axis, window = spec.lattice(piece.key), spec.window(piece.key)
+    degree, length = _length(spec, piece, m, exponent, left)
+    while length >= 1 << SHORTEST_LOG2 or length == left:
+        half = length // 2
+        stretch = Stretch(m + half, exponent, -half, length - half)
+        limbs = _limbs(window, stretch, degree)
+        if limbs <= MOST_LIMBS:
+            precision = 64 * limbs + spec.out.precision + 64
+            model = taylor_model(spec.function, axis, stretch, degree, precision)
+            if model.remainder * SLACK <= window:
+                planned = _encode(lo, stretch, model, window, limbs, tuning)
+                if planned is not None and length <= _grain(planned):
+                    return planned
+        length = _shorter(length)
+    return PlannedBlock(lo, min(left, 1 << SHORTEST_LOG2), None, None, False)
+
+
+def _shorter(length: int) -> int:
+    """The next power of two below a length."""
+    return 1 << (length - 1).bit_length() - 1 if length > 1 else 0
+
+
+def _length(
+    spec: SearchSpec, piece: Piece, m: int, exponent: int, left: int
+) -> tuple[int, int]:
+    """(degree, length): a first guess from the next Taylor coefficient at the start."""
+    window = spec.window(piece.key)
+    axis = spec.lattice(piece.key)
+    here = Stretch(m, exponent, 0, 0)
+    length = 0
+    for degree in (SHORT_DEGREE, DEGREE):
+        bound = derivative_bound(spec.function, axis, here, degree + 1)
+        longest = LONGEST_LOG2
+        if bound > 0:
+            longest = min(longest, 1 + int(_log2(window / SLACK / bound) / (degree + 1)))
+        length = min(left, 1 << max(longest, 0))
+        if length == left:
+            break
+    return degree, length
+
+
+def _log2(value: mpq) -> float:
+    """log2 of a positive rational of any size, good enough for a guess."""
+    shift = value.numerator.bit_length() - value.denominator.bit_length()
+    return shift + log2(float(scale(value, -shift)))
+
+
+def _limbs(window: mpq, stretch: Stretch, degree: int) -> int:
+    """Limbs so that rounding the coefficients costs at most w/SLACK."""
+    bits = degree * stretch.half_length.bit_length() - _log2(window / SLACK) + 4
+    return max(2, ceil(bits / 64))
+
+
+def _encode(
+    first: int, stretch: Stretch, model: TaylorModel, window: mpq, limbs: int, tuning: Tuning
+) -> PlannedBlock | None:
+    """Coefficients as integers, runs and domains, windows; None where no run is short enough."""
+    bits = 64 * limbs
+    half = stretch.half_length
+    integers, rounding = [], mpq(0)
+    for j, (low, high) in enumerate(model.coefficients):
+        integer = int((scale(low + high, bits) + 1) // 2)
+        nearest = scale(integer, -bits)
+        rounding += max(abs(low - nearest), abs(high - nearest)) * half**j
+        integers.append(integer)
+    magnitudes = [abs(scale(c, -bits)) for c in integers]
+    budget, run_log2 = _runs(stretch, magnitudes, window, model.remainder, rounding)
+    if budget.run_window >= mpq(1, 2):
+        return None
+    if tuning.domain_log2 is None:
+        domain_log2 = _domain_log2(budget, run_log2)
+    else:
+        domain_log2 = min(tuning.domain_log2, run_log2)
+    has_domains = domain_log2 >= LEAST_DOMAIN_LOG2
+    lengths = [1 << domain_log2, max(1, 1 << domain_log2 - 3)] if has_domains else []
+    windows = [ceil_scaled(budget.domain_window(n), 64) for n in lengths]
+    has_domains = has_domains and max(windows) < 1 << 62
+    block = Block(
+        degree=len(integers) - 1,
+        limbs=limbs,
+        coefficients=tuple(integers),
+        window=ceil_scaled(budget.block_window, bits),
+        lo=stretch.lo,
+        hi=stretch.hi,
+        run_log2=run_log2,
+        run_window=ceil_scaled(budget.run_window, 128),
+        domain_log2=domain_log2,
+        domain_windows=(windows[0], windows[1]) if has_domains else (0, 0),
+    )
+    return PlannedBlock(first, stretch.hi - stretch.lo, block, budget, has_domains)
+
+
+def _runs(
+    stretch: Stretch, magnitudes: list[mpq], window: mpq, remainder: mpq, rounding: mpq
+) -> tuple[ErrorBudget, int]:
+    """The longest runs whose own errors stay below w/RUN_SLACK, and the whole budget."""
+    longest = max(1, (stretch.hi - stretch.lo - 1).bit_length())
+    run_log2 = min(LONGEST_RUN_LOG2, max(longest, LEAST_DOMAIN_LOG2))
+    while True:
+        terms = run_terms(magnitudes, stretch.half_length, run_log2)
+        if run_log2 == LEAST_DOMAIN_LOG2 or (terms[0] + terms[1]) * RUN_SLACK <= window:
+            return ErrorBudget(window, remainder, rounding, *terms), run_log2
+        run_log2 -= 1
+
+
+def _domain_log2(budget: ErrorBudget, run_log2: int) -> int:
+    """log2 of the largest N within the alarm rate; below LEAST_DOMAIN_LOG2 there is none."""
+    domain_log2 = min(run_log2, MOST_DOMAIN_LOG2)
+    while domain_log2 >= LEAST_DOMAIN_LOG2:
+        length = 1 << domain_log2
+        if 2 * length * budget.domain_window(length) <= ALARM:
+            return domain_log2
+        domain_log2 -= 1
+    return domain_log2
+
+
+def _grain(planned: PlannedBlock) -> int:
+    """The most arguments that a block like this one may have."""
+    assert planned.block is not None
+    if not planned.domains:
+        return 1 << MOST_SCANNED_LOG2
+    return 1 << min(LONGEST_LOG2, MOST_DOMAINS_LOG2 + planned.block.domain_log2)
+
+

@@ -1,0 +1,108 @@
+"""Taylor polynomials of F on a stretch of arguments, with a remainder proved by ball arithmetic.
+
+An argument is X = (centre + u) 2^e, u an integer with |u| <= h. With
+c_j = f^(j)(X_c)/j! 2^(e j) / spacing (and the offset of the breakpoints taken from c_0), Taylor's
+theorem with Lagrange's remainder gives, for some xi of the stretch,
+
+    |F(X) - sum_{j <= d} c_j u^j| <= |f^(d+1)(xi)/(d+1)!| 2^(e (d+1)) / spacing  h^(d+1).
+
+The power series of f at a *ball* that holds the stretch encloses f^(d+1)(xi)/(d+1)! for every xi
+in it, so the bound is proved, whatever f is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from flint import arb, arb_series
+from flint import ctx as flint_context
+from gmpy2 import mpq
+
+from hrcase.enclosure import Interval, lower_bound, upper_bound
+from hrcase.errors import SelfTestFailed
+from hrcase.formats import scale
+from hrcase.functions.base import Function
+from hrcase.lattice import Lattice
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Arguments (centre + u) 2^exponent, lo <= u < hi, of one input and one output binade."""
+
+    centre: int
+    exponent: int
+    lo: int
+    hi: int
+
+    @property
+    def half_length(self) -> int:
+        """h: |u| <= h on the stretch."""
+        return max(abs(self.lo), abs(self.hi))
+
+
+@dataclass(frozen=True, slots=True)
+class TaylorModel:
+    """A polynomial in u that is close to F on a stretch.
+
+    Attributes:
+        coefficients: enclosures of c_0 .. c_d, in units of the breakpoints' spacing.
+        remainder: proved bound of |F - polynomial| on the stretch, same unit.
+    """
+
+    coefficients: tuple[Interval, ...]
+    remainder: mpq
+
+
+def taylor_model(
+    f: Function, axis: Lattice, stretch: Stretch, degree: int, precision: int
+) -> TaylorModel:
+    """The Taylor polynomial of F around the centre of a stretch.
+
+    Args:
+        precision: bits of the ball arithmetic; the coefficients come out about as precise
+            as that, relative to c_0.
+
+    Raises:
+        SelfTestFailed: the series of f is not finite on the stretch.
+    """
+    with flint_precision(precision):
+        at_centre = _series(f, arb((stretch.centre, stretch.exponent)), degree)
+        centre = [_scaled(c, axis, stretch, j) for j, c in enumerate(at_centre)]
+    centre[0] = (centre[0][0] - axis.offset, centre[0][1] - axis.offset)
+    remainder = derivative_bound(f, axis, stretch, degree + 1) * stretch.half_length ** (degree + 1)
+    return TaylorModel(tuple(centre), remainder)
+
+
+def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -> mpq:
+    """Upper bound of |f^(order)/order!| 2^(e order)/spacing on a stretch."""
+    with flint_precision(128):
+        ball = arb((stretch.centre, stretch.exponent)) + arb(
+            0, arb((stretch.half_length, stretch.exponent))
+        )
+        low, high = _scaled(_series(f, ball, order)[order], axis, stretch, order)
+    return max(abs(low), abs(high))
+
+
+def _series(f: Function, x: arb, degree: int) -> list[arb]:
+    series = f.series(arb_series([x, 1], prec=degree + 1))
+    coefficients = [series[j] for j in range(degree + 1)]
+    if not all(c.is_finite() for c in coefficients):
+        raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")
+    return coefficients
+
+
+def _scaled(c: arb, axis: Lattice, stretch: Stretch, order: int) -> Interval:
+    shift = stretch.exponent * order - axis.spacing_exponent
+    return scale(lower_bound(c), shift), scale(upper_bound(c), shift)
+
+
+@contextmanager
+def flint_precision(bits: int) -> Iterator[None]:
+    """flint's working precision, restored afterwards (it is global to the process)."""
+    previous, flint_context.prec = flint_context.prec, bits
+    try:
+        yield
+    finally:
+        flint_context.prec = previous

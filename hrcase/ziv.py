@@ -1,0 +1,242 @@
+"""From a candidate to a case: precision grows until everything that is printed is certain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import gmpy2
+from gmpy2 import mpq
+
+from hrcase.cases import HRCase
+from hrcase.enclosure import Interval, by_arb, by_mpfr, exact_value
+from hrcase.errors import SelfTestFailed
+from hrcase.formats import Format, Infinite, floor_log2, scale
+from hrcase.functions.base import Function
+from hrcase.lattice import Lattice, key_of, largest_breakpoint, lattice, overflow_key
+from hrcase.spec import SearchSpec
+
+DISTANCE_DIGITS = 10
+LOG2_DECIMALS = 3
+MOST_PRECISION = 1 << 16
+"""Bits after which a function whose exact cases are all known is said to misbehave."""
+
+
+class Rejection(Enum):
+    """Why a candidate is not a case."""
+
+    TOO_FAR = auto()
+    EXACT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The breakpoint nearest to f(x).
+
+    Attributes:
+        value: the breakpoint.
+        is_midpoint: whether it is a midpoint of two numbers.
+        is_above: whether f(x) is known to lie above it (it lies below, or on it, otherwise).
+        low, high: bounds of |f(x) - value|, in ulps of f(x)'s binade; low is 0 where the
+            side is not certain.
+    """
+
+    value: mpq
+    is_midpoint: bool
+    is_above: bool
+    low: mpq
+    high: mpq
+
+
+def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
+    """Decide one argument, and say all about it if it is a case.
+
+    Raises:
+        SelfTestFailed: MPFR and Arb contradict each other, or no precision settles a value
+            that the function's rule calls inexact.
+    """
+    f, x = spec.function, spec.inp.value(ordinal)
+    exact = f.exact(x)
+    if exact is not None:
+        return _exact_verdict(spec, x, exact)
+    m, e = spec.inp.parts(ordinal)
+    precision = spec.out.precision + spec.bits + 64
+    while precision <= MOST_PRECISION:
+        verdict = _verdict(spec, x, by_mpfr(f, m, e, precision))
+        if verdict is Rejection.TOO_FAR:
+            return verdict
+        if verdict is not None:
+            confirm(f, m, e, precision, lambda enclosure: _verdict(spec, x, enclosure), verdict)
+            return verdict
+        precision *= 2
+    raise SelfTestFailed(
+        f"{f.name}({x}) could not be told from a breakpoint with {MOST_PRECISION} bits, and the "
+        "function's rule does not call it exact; the rule in hrcase/functions is wrong"
+    )
+
+
+def confirm(
+    f: Function,
+    m: int,
+    e: int,
+    precision: int,
+    verdict_of: Callable[[Interval], object | None],
+    expected: object,
+) -> None:
+    """Check a verdict reached with MPFR against Arb.
+
+    Raises:
+        SelfTestFailed: Arb's enclosure gives another verdict.
+    """
+    while precision <= 2 * MOST_PRECISION:
+        verdict = verdict_of(by_arb(f, m, e, precision + 32))
+        if verdict is not None:
+            if verdict != expected:
+                raise SelfTestFailed(
+                    f"MPFR and Arb disagree on {f.name} at {m}*2^{e}: {expected} against "
+                    f"{verdict}; please report this input and the versions of both libraries"
+                )
+            return
+        precision *= 2
+    raise SelfTestFailed(f"Arb gives no verdict on {f.name} at {m}*2^{e} with {precision} bits")
+
+
+def _exact_verdict(spec: SearchSpec, x: mpq, y: mpq) -> HRCase | Rejection:
+    point = nearest_breakpoint(spec.out, spec.rounding, (y, y))
+    if point is not None and point.high == 0:
+        return Rejection.EXACT
+    verdict = _verdict(spec, x, (y, y))
+    if verdict is None:
+        raise SelfTestFailed(f"the exact value {y} of {spec.function.name}({x}) gave no verdict")
+    return verdict
+
+
+def _verdict(spec: SearchSpec, x: mpq, y: Interval) -> HRCase | Rejection | None:
+    """The case that an enclosure of f(x) shows, TOO_FAR, or None where it is too wide."""
+    point = nearest_breakpoint(spec.out, spec.rounding, y)
+    if point is None or point.low <= 0:
+        return None
+    if point.low >= spec.threshold:
+        return Rejection.TOO_FAR
+    if point.high >= spec.threshold:
+        return None
+    return describe(spec.out, x, point, y)
+
+
+def describe(out: Format, x: mpq, point: Nearest, y: Interval) -> HRCase | None:
+    """The record of an argument whose distance is not 0; None where its digits are not certain.
+
+    Args:
+        point: the breakpoint nearest to the enclosure y of f(x), with point.low > 0.
+    """
+    texts = [(decimal(d), log2_decimal(d), floor_log2(d)) for d in (point.low, point.high)]
+    rounded = [round_to(out, end, "nearest") for end in y]
+    if texts[0] != texts[1] or rounded[0] != rounded[1]:
+        return None
+    distance, log2_distance, floor = texts[0]
+    is_power_of_two = point.low == point.high == scale(1, floor)
+    return HRCase(
+        x=x,
+        y_nearest=rounded[0],
+        breakpoint="midpoint" if point.is_midpoint else "number",
+        side="above" if point.is_above else "below",
+        log2_distance=log2_distance,
+        distance_ulp=distance,
+        identical_bits=-floor - (1 if is_power_of_two else 2),
+    )
+
+
+def nearest_breakpoint(out: Format, rounding: str, y: Interval) -> Nearest | None:
+    """The breakpoint nearest to every value of an enclosure; None where it is too wide.
+
+    Breakpoints end at the overflow midpoint: for |y| beyond it that one is the nearest.
+    """
+    key = key_of(out, y[0])
+    if key != key_of(out, y[1]):
+        return None
+    last = largest_breakpoint(out, rounding)
+    inner = min(abs(key), overflow_key(out) - 1) * (1 if key >= 0 else -1)
+    axis = lattice(out, inner, rounding)
+    k = _nearest_integer(axis.position(y[0]))
+    if k != _nearest_integer(axis.position(y[1])):
+        return None
+    value = max(-last, min(last, axis.value(k)))
+    low, high = (scale(end - value, -axis.ulp_exponent) for end in y)
+    midpoint = is_midpoint(axis, value)
+    if low <= 0 <= high:
+        return Nearest(value, midpoint, False, mpq(0), max(-low, high))
+    return Nearest(value, midpoint, low > 0, min(abs(low), abs(high)), max(abs(low), abs(high)))
+
+
+def is_midpoint(axis: Lattice, value: mpq) -> bool:
+    """Whether a breakpoint is not a multiple of the ulp of its binade."""
+    return scale(value, -axis.ulp_exponent).denominator != 1
+
+
+def _nearest_integer(position: mpq) -> int:
+    return int((2 * position + 1) // 2)
+
+
+def round_to(out: Format, y: mpq, mode: str) -> mpq | Infinite:
+    """Round an exact value: "nearest" (ties to even), "up", "down", "zero"."""
+    if y < 0:
+        mirrored = {"up": "down", "down": "up"}.get(mode, mode)
+        return -round_to(out, -y, mirrored)
+    ceiling = out.ceil_ordinal(y)
+    last = out.max_ordinal
+    if ceiling <= last and out.value(ceiling) == y:
+        return y
+    floor_value = out.value(ceiling - 1)
+    ceiling_value = out.value(ceiling) if ceiling <= last else scale(1, out.emax + 1)
+    if mode == "nearest":
+        doubled = 2 * y - floor_value - ceiling_value
+        upward = doubled > 0 or (doubled == 0 and ceiling % 2 == _evenness(out))
+    else:
+        upward = mode == "up"
+    if not upward:
+        return floor_value
+    return ceiling_value if ceiling <= last else float("inf")
+
+
+def _evenness(out: Format) -> int:
+    """Parity of the ordinals of numbers with an even significand."""
+    return 0 if out.subnormals else 1
+
+
+def decimal(value: mpq) -> str:
+    """A positive rational with DISTANCE_DIGITS significant digits, correctly rounded."""
+    exponent = floor_log10(value)
+    shift = DISTANCE_DIGITS - 1 - exponent
+    scaled = value * 10**shift if shift >= 0 else value / 10**-shift
+    digits = _nearest_integer(scaled)
+    if digits >= 10**DISTANCE_DIGITS:
+        digits, exponent = digits // 10, exponent + 1
+    text = str(digits)
+    return f"{text[0]}.{text[1:]}e{exponent:+03d}"
+
+
+def floor_log10(value: mpq) -> int:
+    """floor(log10(value)) of an exact value > 0."""
+    guess = int(floor_log2(value) * 0.30102999566398120)
+    while value >= mpq(10) ** (guess + 1):
+        guess += 1
+    while value < mpq(10) ** guess:
+        guess -= 1
+    return guess
+
+
+def log2_decimal(value: mpq) -> str:
+    """log2 of a positive rational with LOG2_DECIMALS decimals, correctly rounded."""
+    precision = 64
+    while precision <= MOST_PRECISION:
+        thousandths = []
+        for direction in (gmpy2.RoundDown, gmpy2.RoundUp):
+            context = gmpy2.context(precision=precision, round=direction)
+            log2 = context.log2(context.div(value.numerator, value.denominator))
+            thousandths.append(_nearest_integer(exact_value(log2) * 10**LOG2_DECIMALS))
+        if thousandths[0] == thousandths[1]:
+            whole, rest = divmod(abs(thousandths[0]), 10**LOG2_DECIMALS)
+            return f"{'-' if thousandths[0] < 0 else ''}{whole}.{rest:0{LOG2_DECIMALS}d}"
+        precision *= 2
+    raise SelfTestFailed(f"log2({value}) could not be rounded to {LOG2_DECIMALS} decimals")
