@@ -62,7 +62,7 @@ sanitize: venv
 dist: venv
 	$(bin)/python -m pip install --quiet --disable-pip-version-check build
 	rm -rf build/dist
-	$(bin)/python -m build --outdir build/dist
+	$(bin)/python -m build --quiet --outdir build/dist
 
 clean:
 	rm -rf .venv build
