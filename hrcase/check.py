@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gmpy2 import mpq
 
-from hrcase.enclosure import Interval, OutOfReach, by_arb, by_mpfr
+from hrcase.enclosure import Interval, OutOfReach, by_mpfr
 from hrcase.errors import InputError, SelfTestFailed
 from hrcase.formats import Format, Infinite
 from hrcase.functions.base import Function
@@ -139,5 +139,3 @@ def _signed_decimal(value: mpq) -> str:
     if value == 0:
         return "0"
     return ("-" if value < 0 else "") + decimal(abs(value))
-
-

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from hrcase.version import version
 from hrcase.domain import Piece, Removed
 from hrcase.formats import Format
 from hrcase.hexfloat import to_hex
 from hrcase.spec import SearchSpec
+from hrcase.version import version
 
 BREAKPOINTS = {
     "all": "representable numbers and midpoints",

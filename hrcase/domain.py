@@ -23,9 +23,10 @@ f(x) != x that are themselves breakpoints: any other x is 2^-g off at least.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import pairwise
 
 import gmpy2
@@ -219,7 +220,7 @@ def _split_monotone(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[P
     """Cut a monotone range by output binades, gathering short ones into scans."""
     while lo < hi:
         key = _key_at(spec, lo)
-        end = first_ordinal_where(lo + 1, hi, lambda i, key=key: _key_at(spec, i) != key)
+        end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key))
         if end - lo <= scan:
             end = min(hi, lo + scan)
             yield Piece(lo, end, Rule.SCANNED)
@@ -237,6 +238,10 @@ def _key_at(spec: SearchSpec, ordinal: int) -> int:
     if y == 0:
         return 0
     return binade_key(spec.out, gmpy2.get_exp(y) - 1, y < 0)
+
+
+def _leaves(spec: SearchSpec, key: int, ordinal: int) -> bool:
+    return _key_at(spec, ordinal) != key
 
 
 def _split_span(spec: SearchSpec, lo: int, hi: int, key: int, scan: int) -> Iterator[Piece]:

@@ -130,7 +130,7 @@ def scale(value: mpq | int, exponent: int) -> mpq:
 def floor_log2(value: mpq) -> int:
     """floor(log2(value)) of an exact value > 0."""
     estimate = value.numerator.bit_length() - value.denominator.bit_length()
-    return estimate if scale(1, estimate) <= value else estimate - 1
+    return int(estimate if scale(1, estimate) <= value else estimate - 1)
 
 
 FORMATS = {

@@ -13,7 +13,7 @@ The choices touch speed alone: whatever they are, the windows are proved for the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2
 
 from gmpy2 import mpq
@@ -25,7 +25,7 @@ from hrcase.formats import scale
 from hrcase.spec import SearchSpec
 from hrcase.taylor import Stretch, TaylorModel, derivative_bound, taylor_model
 
-DEGREE = 6
+DEGREE = 8
 SHORT_DEGREE = 3
 SLACK = 1024
 RUN_SLACK = 4
@@ -35,11 +35,7 @@ LONGEST_LOG2 = 46
 
 LONGEST_RUN_LOG2 = 27
 LEAST_DOMAIN_LOG2, MOST_DOMAIN_LOG2 = 6, 30
-MOST_LIMBS = 6
-MOST_DOMAINS_LOG2 = 21
-"""A block has at most so many domains: a second or less on a core, the grain of Ctrl-C."""
-
-MOST_SCANNED_LOG2 = 27
+MOST_LIMBS = 7
 SHORTEST_LOG2 = 4
 """Where not even so few arguments have a polynomial they are scanned."""
 
@@ -75,10 +71,29 @@ class PlannedBlock:
     budget: ErrorBudget | None
     domains: bool
 
+    @property
+    def work(self) -> float:
+        """What it costs, in domain tests; a scanned argument counts as a hundredth of one."""
+        if self.block is None or not self.domains:
+            return self.count / 100
+        return self.count / (1 << self.block.domain_log2)
+
     def ordinal(self, u: int) -> int:
         """The ordinal of a candidate."""
         assert self.block is not None
         return self.first + u - self.block.lo
+
+    def slices(self, most_work: float) -> Iterator[PlannedBlock]:
+        """Parts of at most about so much work, whole runs each, with the same polynomial."""
+        if self.block is None:
+            yield self
+            return
+        run = 1 << self.block.run_log2
+        runs = max(1, int(most_work / max(self.work, 1) * self.count) // run)
+        for lo in range(self.block.lo, self.block.hi, runs * run):
+            block = replace(self.block, lo=lo, hi=min(lo + runs * run, self.block.hi))
+            first = self.ordinal(lo)
+            yield replace(self, first=first, count=block.hi - block.lo, block=block)
 
 
 def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
@@ -105,7 +120,7 @@ def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> Plann
             model = taylor_model(spec.function, axis, stretch, degree, precision)
             if model.remainder * SLACK <= window:
                 planned = _encode(lo, stretch, model, window, limbs, tuning)
-                if planned is not None and length <= _grain(planned):
+                if planned is not None:
                     return planned
         length = _shorter(length)
     return PlannedBlock(lo, min(left, 1 << SHORTEST_LOG2), None, None, False)
@@ -116,9 +131,7 @@ def _shorter(length: int) -> int:
     return 1 << (length - 1).bit_length() - 1 if length > 1 else 0
 
 
-def _length(
-    spec: SearchSpec, piece: Piece, m: int, exponent: int, left: int
-) -> tuple[int, int]:
+def _length(spec: SearchSpec, piece: Piece, m: int, exponent: int, left: int) -> tuple[int, int]:
     """(degree, length): a first guess from the next Taylor coefficient at the start."""
     window = spec.window(piece.key)
     axis = spec.lattice(piece.key)
@@ -137,7 +150,7 @@ def _length(
 
 def _log2(value: mpq) -> float:
     """log2 of a positive rational of any size, good enough for a guess."""
-    shift = value.numerator.bit_length() - value.denominator.bit_length()
+    shift = int(value.numerator.bit_length() - value.denominator.bit_length())
     return shift + log2(float(scale(value, -shift)))
 
 
@@ -208,13 +221,3 @@ def _domain_log2(budget: ErrorBudget, run_log2: int) -> int:
             return domain_log2
         domain_log2 -= 1
     return domain_log2
-
-
-def _grain(planned: PlannedBlock) -> int:
-    """The most arguments that a block like this one may have."""
-    assert planned.block is not None
-    if not planned.domains:
-        return 1 << MOST_SCANNED_LOG2
-    return 1 << min(LONGEST_LOG2, MOST_DOMAINS_LOG2 + planned.block.domain_log2)
-
-

@@ -63,8 +63,10 @@ class Refiner:
     def _all(self, chunks: Iterable[Iterable[int]], count: int) -> Refined:
         work = partial(refine_chunk, self.spec)
         total = Refined()
-        results = map(work, chunks) if count < FEW or self.processes == 1 else (
-            self._workers().map(work, chunks)
+        results = (
+            map(work, chunks)
+            if count < FEW or self.processes == 1
+            else (self._workers().map(work, chunks))
         )
         for part in results:
             total.cases += part.cases

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
@@ -24,8 +24,14 @@ DEFAULT_MOST_CASES = 10**7
 BYTES_A_ROW = 140
 SECONDS_A_CASE = 1e-4
 SECONDS_A_DOMAIN = 1.5e-7
+SLICE_DOMAINS = 1 << 21
+"""Domain tests in one call of the CPU's kernels: a second or less, the grain of Ctrl-C."""
+
 IN_FLIGHT = 3
-"""Blocks handed to each thread at a time."""
+"""Slices handed to each thread at a time."""
+
+MOST_CASES_ON_STOP = 10_000
+"""A stopped search refines what it has found so far if it is no more than this."""
 
 
 @dataclass
@@ -49,7 +55,7 @@ class Statistics:
     exact: int = 0
     expected: float = 0.0
     found_searched: int = 0
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 @dataclass
@@ -72,23 +78,27 @@ class SearchResult:
     @property
     def claim(self) -> Claim:
         """What the result says."""
-        return make_claim(
-            self.spec, self.settled, self.removed, len(self.cases), len(self.exact)
-        )
+        return make_claim(self.spec, self.settled, self.removed, len(self.cases), len(self.exact))
 
 
 class Stopped(HrcaseError):
-    """The search was interrupted; nothing of its result is kept.
+    """The search was interrupted.
 
     Attributes:
         finished, remaining: ranges of ordinals, half open, ascending.
+        cases: those found in the finished ranges, unless they are very many.
     """
 
     exit_code = 4
 
-    def __init__(self, finished: list[tuple[int, int]], remaining: list[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        finished: list[tuple[int, int]],
+        remaining: list[tuple[int, int]],
+        cases: list[HRCase],
+    ) -> None:
         super().__init__("stopped before the end")
-        self.finished, self.remaining = finished, remaining
+        self.finished, self.remaining, self.cases = finished, remaining, cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,52 +158,50 @@ class _Run:
 
     def result(self, most_cases: int) -> SearchResult:
         """Run it."""
+        outside = removed(self.spec)
+        with Refiner(self.spec, self.threads) as refiner:
+            try:
+                return self._complete(most_cases, outside, refiner)
+            except KeyboardInterrupt:
+                raise self._stopped(refiner) from None
+
+    def _complete(self, most_cases: int, outside: list[Removed], refiner: Refiner) -> SearchResult:
         spec, statistics = self.spec, self.statistics
-        outside = removed(spec)
         with self._timed("splitting"):
             scan = DEFAULT_SCAN if self.tuning.scan is None else self.tuning.scan
-            pieces = self.pieces = list(split(spec, scan))
-        self._count(pieces)
-        weights = self._weigh(pieces)
-        self._refuse_floods(pieces, most_cases)
-        self.work_total = sum(weights)
-        with Refiner(spec, self.threads) as refiner:
-            try:
-                scanned = self._search_pieces(pieces, refiner)
-                with self._timed("refinement"):
-                    searched = refiner.refine(self.candidates)
-                    evaluated = refiner.refine_ranges(scanned)
-            except KeyboardInterrupt:
-                raise self._stopped() from None
+            self.pieces = list(split(spec, scan))
+        self._count()
+        self._refuse_floods(most_cases)
+        self._weigh()
+        scanned = self._search_pieces()
+        with self._timed("refinement"):
+            searched = refiner.refine(self.candidates)
+            evaluated = refiner.refine_ranges(scanned)
         statistics.rejected = searched.rejected
         statistics.found_searched = len(searched.cases)
         exact = sorted(searched.exact + evaluated.exact)
         statistics.exact = len(exact)
         cases = sorted(searched.cases + evaluated.cases, key=lambda case: case.x)
-        settled = [piece for piece in pieces if piece.rule is Rule.SETTLED]
+        settled = [piece for piece in self.pieces if piece.rule is Rule.SETTLED]
         return SearchResult(spec, cases, settled, outside, exact, statistics)
 
-    def _count(self, pieces: list[Piece]) -> None:
-        for piece in pieces:
+    def _count(self) -> None:
+        for piece in self.pieces:
             self.statistics.pieces[piece.rule] += 1
             self.statistics.arguments[piece.rule] += piece.count
             if piece.rule is Rule.SEARCHED:
                 share = 2 * float(self.spec.window(piece.key))
                 self.statistics.expected += share * piece.count
 
-    def _weigh(self, pieces: list[Piece]) -> list[float]:
-        """The work in each piece, in domain tests, from the block at its start."""
-        weights = []
+    def _weigh(self) -> None:
+        """Estimate the work in all pieces, from the block at the start of each."""
         with self._timed("planning"):
-            for piece in pieces:
-                weight = 0.0
+            for piece in self.pieces:
                 if piece.rule is Rule.SEARCHED:
                     block = next_block(self.spec, piece, piece.lo, self.tuning)
-                    weight = _weight(block) * piece.count / block.count
-                weights.append(weight)
-        return weights
+                    self.work_total += block.work * piece.count / block.count
 
-    def _refuse_floods(self, pieces: list[Piece], most_cases: int) -> None:
+    def _refuse_floods(self, most_cases: int) -> None:
         scanned = self.statistics.arguments[Rule.SCANNED]
         cases = self.statistics.expected + (scanned if scanned > most_cases else 0)
         if cases <= most_cases:
@@ -205,14 +213,14 @@ class _Run:
             f"--max-cases {int(cases * 1.1)}"
         )
 
-    def _search_pieces(self, pieces: list[Piece], refiner: Refiner) -> list[tuple[int, int]]:
+    def _search_pieces(self) -> list[tuple[int, int]]:
         """Run all blocks; return the ranges that must be evaluated one by one."""
         scanned: list[tuple[int, int]] = []
         with ThreadPoolExecutor(self.threads) as pool:
-            flying: dict[Future[Counts], PlannedBlock] = {}
+            flying: dict[Future[_Landed], PlannedBlock] = {}
             try:
-                for block in self._blocks(pieces, scanned):
-                    flying[pool.submit(self._run_block, block)] = block
+                for part in self._slices(scanned):
+                    flying[pool.submit(self._run_slice, part)] = part
                     while len(flying) >= IN_FLIGHT * self.threads:
                         self._land(flying)
                 while flying:
@@ -223,76 +231,83 @@ class _Run:
                 raise
         return scanned
 
-    def _blocks(
-        self, pieces: Iterable[Piece], scanned: list[tuple[int, int]]
-    ) -> Iterator[PlannedBlock]:
-        for piece in pieces:
+    def _slices(self, scanned: list[tuple[int, int]]) -> Iterator[PlannedBlock]:
+        """The work for the engine; ranges to scan are put aside."""
+        for piece in self.pieces:
             if piece.rule is Rule.SETTLED:
                 self.done.append((piece.lo, piece.hi))
             elif piece.rule is Rule.SCANNED:
                 scanned.append((piece.lo, piece.hi))
             else:
-                yield from self._searched_blocks(piece, scanned)
+                for planned in self._planned(piece):
+                    if planned.block is None:
+                        self.statistics.arguments[Rule.SEARCHED] -= planned.count
+                        self.statistics.arguments[Rule.SCANNED] += planned.count
+                        scanned.append((planned.first, planned.first + planned.count))
+                    else:
+                        yield from planned.slices(SLICE_DOMAINS)
 
-    def _searched_blocks(
-        self, piece: Piece, scanned: list[tuple[int, int]]
-    ) -> Iterator[PlannedBlock]:
+    def _planned(self, piece: Piece) -> Iterator[PlannedBlock]:
         blocks = plan(self.spec, piece, self.tuning)
         while True:
             with self._timed("polynomials"):
-                block = next(blocks, None)
-            if block is None:
+                planned = next(blocks, None)
+            if planned is None:
                 return
-            if block.block is not None:
-                yield block
-            else:
-                self.statistics.arguments[Rule.SEARCHED] -= block.count
-                self.statistics.arguments[Rule.SCANNED] += block.count
-                scanned.append((block.first, block.first + block.count))
+            yield planned
 
-    def _run_block(self, planned: PlannedBlock) -> Counts:
-        assert planned.block is not None
+    def _run_slice(self, part: PlannedBlock) -> _Landed:
+        assert part.block is not None
         started = time.perf_counter()
-        method = self.method if planned.domains else "scan"
-        found, counts = cpu_engine.run(planned.block, method)
-        self.candidates.extend(planned.ordinal(int(u)) for u in found)
-        self.statistics.seconds["kernels, all threads"] += time.perf_counter() - started
-        return counts
+        found, counts = cpu_engine.run(part.block, self.method if part.domains else "scan")
+        ordinals = [part.ordinal(int(u)) for u in found]
+        return _Landed(ordinals, counts, time.perf_counter() - started)
 
-    def _land(self, flying: dict[Future[Counts], PlannedBlock]) -> None:
-        """Wait for a block, count it, say how far the search is."""
+    def _land(self, flying: dict[Future[_Landed], PlannedBlock]) -> None:
+        """Wait for a slice, count it, say how far the search is."""
         finished, _ = wait(flying, return_when=FIRST_COMPLETED)
         for future in finished:
-            planned = flying.pop(future)
-            for name, value in vars(future.result()).items():
-                self.statistics.counts[name] += value
-            if not planned.domains:
-                self.statistics.counts["scanned_blocks"] += 1
-            else:
-                self.statistics.counts["tested_arguments"] += planned.count
-            self.done.append((planned.first, planned.first + planned.count))
-            self.work_done += _weight(planned)
+            part, landed = flying.pop(future), future.result()
+            self.candidates += landed.ordinals
+            self.statistics.seconds["kernels, all threads"] += landed.seconds
+            self.statistics.counts.update(vars(landed.counts))
+            if part.domains:
+                self.statistics.counts["tested_arguments"] += part.count
+            self.done.append((part.first, part.first + part.count))
+            self.work_done += part.work
         if self.watch is not None:
             self.watch(Progress(self.work_done, self.work_total, len(self.candidates)))
 
-    def _stopped(self) -> Stopped:
+    def _stopped(self, refiner: Refiner) -> Stopped:
         finished = _joined(sorted(self.done))
+        pieces = _joined([(piece.lo, piece.hi) for piece in self.pieces])
         remaining = []
-        for lo, hi in _joined([(piece.lo, piece.hi) for piece in self.pieces]):
+        for lo, hi in pieces or self.spec.region.ranges:
             for a, b in finished:
                 if lo < min(a, hi):
                     remaining.append((lo, min(a, hi)))
                 lo = max(lo, min(b, hi))
             if lo < hi:
                 remaining.append((lo, hi))
-        return Stopped(finished, remaining)
+        few = len(self.candidates) <= MOST_CASES_ON_STOP
+        cases = refiner.refine(self.candidates).cases if few else []
+        return Stopped(finished, remaining, sorted(cases, key=lambda case: case.x))
 
     def _timed(self, stage: str) -> _Stopwatch:
         return _Stopwatch(self.statistics.seconds, stage)
 
 
+@dataclass(frozen=True, slots=True)
+class _Landed:
+    """What the engine gave for a slice."""
+
+    ordinals: list[int]
+    counts: Counts
+    seconds: float
+
+
 class _Stopwatch:
-    def __init__(self, seconds: Counter[str], stage: str) -> None:
+    def __init__(self, seconds: defaultdict[str, float], stage: str) -> None:
         self.seconds, self.stage = seconds, stage
 
     def __enter__(self) -> None:
@@ -300,13 +315,6 @@ class _Stopwatch:
 
     def __exit__(self, *_: object) -> None:
         self.seconds[self.stage] += time.perf_counter() - self.started
-
-
-def _weight(planned: PlannedBlock) -> float:
-    """Work in domain tests; a scanned argument counts as a hundredth of one."""
-    if planned.block is None or not planned.domains:
-        return planned.count / 100
-    return planned.count / (1 << planned.block.domain_log2)
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

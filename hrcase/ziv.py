@@ -171,7 +171,7 @@ def nearest_breakpoint(out: Format, rounding: str, y: Interval) -> Nearest | Non
 
 def is_midpoint(axis: Lattice, value: mpq) -> bool:
     """Whether a breakpoint is not a multiple of the ulp of its binade."""
-    return scale(value, -axis.ulp_exponent).denominator != 1
+    return bool(scale(value, -axis.ulp_exponent).denominator != 1)
 
 
 def _nearest_integer(position: mpq) -> int:
