@@ -19,6 +19,9 @@ from hrcase.spec import SearchSpec
 
 DISTANCE_DIGITS = 10
 LOG2_DECIMALS = 3
+LOG2_PRECISION = 512
+TIE = scale(1, -128)
+
 MOST_PRECISION = 1 << 16
 """Bits after which a function whose exact cases are all known is said to misbehave."""
 
@@ -130,11 +133,12 @@ def describe(out: Format, x: mpq, point: Nearest, y: Interval) -> HRCase | None:
     Args:
         point: the breakpoint nearest to the enclosure y of f(x), with point.low > 0.
     """
-    texts = [(decimal(d), log2_decimal(d), floor_log2(d)) for d in (point.low, point.high)]
+    texts = [(decimal(d), floor_log2(d)) for d in (point.low, point.high)]
     rounded = [round_to(out, end, "nearest") for end in y]
-    if texts[0] != texts[1] or rounded[0] != rounded[1]:
+    log2_distance = log2_decimal(point.low, point.high)
+    if texts[0] != texts[1] or rounded[0] != rounded[1] or log2_distance is None:
         return None
-    distance, log2_distance, floor = texts[0]
+    distance, floor = texts[0]
     is_power_of_two = point.low == point.high == scale(1, floor)
     return HRCase(
         x=x,
@@ -226,17 +230,24 @@ def floor_log10(value: mpq) -> int:
     return guess
 
 
-def log2_decimal(value: mpq) -> str:
-    """log2 of a positive rational with LOG2_DECIMALS decimals, correctly rounded."""
-    precision = 64
-    while precision <= MOST_PRECISION:
-        thousandths = []
-        for direction in (gmpy2.RoundDown, gmpy2.RoundUp):
-            context = gmpy2.context(precision=precision, round=direction)
-            log2 = context.log2(context.div(value.numerator, value.denominator))
-            thousandths.append(_nearest_integer(exact_value(log2) * 10**LOG2_DECIMALS))
-        if thousandths[0] == thousandths[1]:
-            whole, rest = divmod(abs(thousandths[0]), 10**LOG2_DECIMALS)
-            return f"{'-' if thousandths[0] < 0 else ''}{whole}.{rest:0{LOG2_DECIMALS}d}"
-        precision *= 2
-    raise SelfTestFailed(f"log2({value}) could not be rounded to {LOG2_DECIMALS} decimals")
+def log2_decimal(low: mpq, high: mpq) -> str | None:
+    """log2 of every value of [low, high] with LOG2_DECIMALS decimals; None where they differ.
+
+    Rounded to nearest. exp2 near 0 is 2^x off a breakpoint, so that ties do occur, and no
+    enclosure tells a tie from its neighbourhood: what is within TIE of one goes away from zero.
+    """
+    unit = 10**LOG2_DECIMALS
+    ends = []
+    for value, direction in ((low, gmpy2.RoundDown), (high, gmpy2.RoundUp)):
+        context = gmpy2.context(precision=LOG2_PRECISION, round=direction)
+        log2 = context.log2(context.div(value.numerator, value.denominator))
+        ends.append(exact_value(log2) * unit)
+    tie = mpq(int(ends[0] // 1)) + mpq(1, 2)
+    if all(abs(end - tie) < TIE for end in ends):
+        thousandths = int(tie + mpq(1, 2) * (1 if tie > 0 else -1))
+    else:
+        thousandths = _nearest_integer(ends[0])
+        if thousandths != _nearest_integer(ends[1]):
+            return None
+    whole, rest = divmod(abs(thousandths), unit)
+    return f"{'-' if thousandths < 0 else ''}{whole}.{rest:0{LOG2_DECIMALS}d}"
