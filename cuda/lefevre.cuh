@@ -37,11 +37,10 @@ struct RoundCounter {
     HD void round() { ++rounds; }
 };
 
-// Is k per_round >= missing? missing < 2^31 and 1 <= per_round < 2^31; k is any number, so it is
-// compared before it is multiplied.
-HD bool reaches(u64 k, u64 per_round, u64 missing) {
-    return k >= missing || k * per_round >= missing;
-}
+// Do k rounds of `per_round` new points each make up what is missing to N? The product does not
+// overflow: k v <= (q / p) v < 2^64, as q v < 2^64; likewise k u <= (p / q) u < 2^64. After a `no`
+// u and v stay below N.
+HD bool reaches(u64 k, u64 per_round, u64 missing) { return k * per_round >= missing; }
 
 struct Lefevre {
     // a, b, W in 2^-64; 1 <= N <= 2^31. True: proved that no x exists. False: there may be one.

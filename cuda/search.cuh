@@ -19,6 +19,7 @@ constexpr int SUBDOMAINS_LOG2 = 3;
 constexpr int SUBDOMAINS = 1 << SUBDOMAINS_LOG2;
 constexpr int STRETCH_LOG2 = 6;
 constexpr int STRETCH = 1 << STRETCH_LOG2;
+constexpr u64 NO_LINE = u64{1} << 62;
 
 // Phase 1 for the domain the table stands at. True: it holds no candidate.
 template <class Method, int D, int L, class Counter>
@@ -46,30 +47,25 @@ HD bool is_hit(const Cubic& cubic, u128 window, i64 t) {
     return cubic.value(t) + window <= 2 * window;
 }
 
-// ceil of |value cmod 1|, or more, in units of 2^-64.
-HD u64 magnitude(u128 value) {
-    const u128 absolute = static_cast<i128>(value) < 0 ? 0 - value : value;
-    return static_cast<u64>(absolute >> 64) + 1;
-}
+// |value cmod 1|, unit 2^-128.
+HD u128 magnitude(u128 value) { return static_cast<i128>(value) < 0 ? 0 - value : value; }
 
 // The window of the line of a stretch: the lemma of tabulate.cuh with n = 2^STRETCH_LOG2 and the
-// actual a_2 and A_3. At most 2^62, which stands for "no line": it would rule out too little.
+// actual a_2 and A_3. The value 2^62 stands for "no line": it would rule out too little. Below
+// 2^110 each, the three terms sum to less than 2^126 and the window to less than 2^62.
 HD u64 stretch_window(const Cubic& cubic, u128 run_window, i64 centre) {
-    constexpr u64 no_line = u64{1} << 62;
-    const u64 a2 = magnitude(cubic.half_curvature(centre));
-    const u64 a3 = magnitude(cubic.coefficient[3]);
-    const u64 window = magnitude(run_window);
-    if (a2 > no_line >> (2 * STRETCH_LOG2) || a3 > no_line >> (3 * STRETCH_LOG2) ||
-        window > no_line >> 2)
-        return no_line;
-    const u64 curved = (a2 << (2 * STRETCH_LOG2 - 3)) + (a3 << (3 * STRETCH_LOG2 - 3));
-    return window + curved + (u64{1} << (STRETCH_LOG2 - 1)) + 1;
+    const u128 a2 = magnitude(cubic.half_curvature(centre));
+    const u128 a3 = magnitude(cubic.coefficient[3]);
+    if ((a2 | a3 | run_window) >> 110) return NO_LINE;
+    const u128 sum = run_window + (a2 << (2 * STRETCH_LOG2 - 3)) + (a3 << (3 * STRETCH_LOG2 - 3));
+    const u64 fixed_point = (u64{1} << (STRETCH_LOG2 - 1)) + 1;
+    return static_cast<u64>(sum >> 64) + 1 + fixed_point;
 }
 
 // Does the line come within its window at one of the arguments of a stretch? No branch in the
 // loop: the CPU takes eight arguments an instruction.
 HD bool stretch_is_near(const Line& line, u64 window) {
-    if (window >> 62) return true;
+    if (window == NO_LINE) return true;
     bool near = false;
     for (u64 x = 0; x < STRETCH; ++x) near |= line.b - line.a * x <= 2 * window;
     return near;

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -59,6 +59,7 @@ def lines(draw: st.DrawFn) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize("method", TESTS)
+@settings(max_examples=400, deadline=None)  # the first example may compile the kernels
 @given(line=lines())
 def test_no_point_is_missed_and_alarms_have_a_cause(
     method: str, line: tuple[int, int, int, int]
@@ -116,6 +117,17 @@ def test_false_alarms_are_few(method: str, slope_bits: int) -> None:
     none, _ = cpu.run_lines(method, a, b, window, length)
     assert true_share > 0.05
     assert true_share <= (~none).mean() <= 1.6 * true_share
+
+
+def test_regular_raises_no_more_alarms_than_lefevre() -> None:
+    """It knows the kind of b's interval at every step, as Lefevre's test does."""
+    generator = np.random.default_rng(11)
+    a = generator.integers(0, WORD, 20000, dtype=np.uint64)
+    b = generator.integers(0, WORD, 20000, dtype=np.uint64)
+    for length in (1000, 1 << 15):
+        lefevre, _ = cpu.run_lines("lefevre", a, b, WORD // (8 * length), length)
+        regular, _ = cpu.run_lines("regular", a, b, WORD // (8 * length), length)
+        assert (~regular).sum() <= (~lefevre).sum()
 
 
 def test_regular_takes_few_rounds_whatever_the_line() -> None:
