@@ -95,7 +95,7 @@ void split(u128 value, u64* limbs) {
 
 extern "C" {
 
-// Words of a block: the caller checks that it fills the same struct.
+// Words of a block, so that a test can hold the packing of the Python side against it.
 u64 block_words() { return sizeof(Polynomial) / sizeof(u64); }
 
 // Searches the block. The first `capacity` candidates go to `arguments`, in increasing order;
@@ -106,9 +106,9 @@ void search_block(const Polynomial* block, int method, i64* arguments, u64 capac
     const u64 runs = block->run_count();
     for (u64 run = 0; run < runs; ++run) {
         if (method == LEFEVRE)
-            search_run<Lefevre>(*block, run, output);
+            search_run<Lefevre<Words>>(*block, run, output);
         else if (method == REGULAR)
-            search_run<Regular>(*block, run, output);
+            search_run<Regular<Words>>(*block, run, output);
         else
             scan_run(*block, run, output);
     }

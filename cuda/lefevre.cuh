@@ -26,7 +26,7 @@
 // branch is entered D = d > W is already known.
 #pragma once
 
-#include "port.h"
+#include "arithmetic.cuh"
 
 // Counts main-loop rounds of a test; `NoCounter` costs nothing.
 struct NoCounter {
@@ -37,25 +37,32 @@ struct RoundCounter {
     HD void round() { ++rounds; }
 };
 
-// Do k rounds of `per_round` new points each make up what is missing to N? The product does not
-// overflow: k v <= (q / p) v < 2^64, as q v < 2^64; likewise k u <= (p / q) u < 2^64. After a `no`
-// u and v stay below N.
-HD bool reaches(u64 k, u64 per_round, u64 missing) { return k * per_round >= missing; }
+// Do k rounds of `per_round` new points each make up what is missing to N? In Words the product
+// does not overflow: k v <= (q / p) v < 2^64, as q v < 2^64; likewise k u <= (p / q) u < 2^64. In
+// Doubles it is exact below 2^53, and beyond that it is beyond N. After a `no` u and v stay below N.
+template <class Number>
+HD bool reaches(Number k, Number per_round, Number missing) {
+    return k * per_round >= missing;
+}
 
+template <class A>
 struct Lefevre {
-    // a, b, W in 2^-64; 1 <= N <= 2^31. True: proved that no x exists. False: there may be one.
+    using Arithmetic = A;
+    using Number = typename A::Number;
+    using Divisor = typename A::Divisor;
+
+    // a, b, W in 2^-BITS; 1 <= N <= 2^31. True: proved that no x exists. False: there may be one.
     template <class Counter>
-    static HD bool none(u64 a, u64 b, u64 W, u64 N, Counter& counter) {
+    static HD bool none(Number a, Number b, Number W, Number N, Counter& counter) {
         if (b <= W) return false;
         if (a == 0) return true;  // one point only, 0, and b > W
-        u64 p = a, q = 0 - a, u = 1, v = 1, d = b;
+        Number p = a, q = A::complement(a), u = 1, v = 1, d = b;
         while (true) {
             counter.round();
             if (d < p) {
                 if (u + v >= N) return true;
-                const u64 k = quotient(q, p);
+                const Number k = A::divide(q, Divisor(p));
                 if (reaches(k, v, N - u - v)) return true;
-                q -= k * p;
                 u += k * v;
                 if (q == 0) return true;
                 p -= q;
@@ -64,9 +71,8 @@ struct Lefevre {
                 d -= p;
                 if (d <= W) return false;
                 if (u + v >= N) return true;
-                const u64 k = quotient(p, q);
+                const Number k = A::divide(p, Divisor(q));
                 if (reaches(k, u, N - u - v)) return true;
-                p -= k * q;
                 v += k * u;
                 if (p == 0) return true;
                 q -= p;

@@ -3,7 +3,8 @@
 //   HD                    marks a function that both the CPU and the device run
 //   UNROLL                before a loop of constant length: unroll it whole
 //   u64, i64, u128, i128  the integer types of all kernels
-//   quotient(q, p)        the 64-bit division of the three-distance tests
+//   approximate_reciprocal(p)  1 / p, good to 2^-19 or better: nothing relies on how good it is
+//   fused(x, y, z)        x y + z with one rounding
 //   multiply_add, add_carry, subtract_borrow   one limb of a multi-limb operation
 #pragma once
 
@@ -22,8 +23,23 @@ using i64 = std::int64_t;
 using u128 = unsigned __int128;
 using i128 = __int128;
 
-// floor(q / p), p > 0. The device has no 64-bit divider; a faster division belongs here.
-HD u64 quotient(u64 q, u64 p) { return q / p; }
+HD double approximate_reciprocal(double p) {
+#ifdef __CUDA_ARCH__
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(p));
+    return r;
+#else
+    return 1.0 / p;
+#endif
+}
+
+HD double fused(double x, double y, double z) {
+#ifdef __CUDA_ARCH__
+    return __fma_rn(x, y, z);
+#else
+    return __builtin_fma(x, y, z);
+#endif
+}
 
 // Low limb of a b + c + carry; the high limb becomes the new carry. The sum is at most
 // (2^64 - 1)^2 + 2 (2^64 - 1) = 2^128 - 1, so nothing is lost.

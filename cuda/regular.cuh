@@ -28,13 +28,18 @@
 
 #include "lefevre.cuh"
 
+template <class A>
 struct Regular {
-    // a, b, W in 2^-64; 1 <= N <= 2^31. True: proved that no x exists. False: there may be one.
+    using Arithmetic = A;
+    using Number = typename A::Number;
+    using Divisor = typename A::Divisor;
+
+    // a, b, W in 2^-BITS; 1 <= N <= 2^31. True: proved that no x exists. False: there may be one.
     template <class Counter>
-    static HD bool none(u64 a, u64 b, u64 W, u64 N, Counter& counter) {
+    static HD bool none(Number a, Number b, Number W, Number N, Counter& counter) {
         if (a == 0) return b > W;  // one point only, 0
-        u64 p = a, q = 0 - a, u = 1, v = 1;
-        u64 d = b < p ? b : b - p;
+        Number p = a, q = A::complement(a), u = 1, v = 1;
+        Number d = b < p ? b : b - p;
         if (N <= 2) return d > W;
         if (p >= q) {
             d = b;
@@ -49,41 +54,41 @@ struct Regular {
 private:
     // Takes D, leaves e; or returns true and leaves the final D.
     template <class Counter>
-    static HD bool step_a(u64 p, u64& q, u64& u, u64 v, u64& d, u64 N, Counter& counter) {
+    static HD bool step_a(Number p, Number& q, Number& u, Number v, Number& d, Number N,
+                          Counter& counter) {
         counter.round();
-        const u64 k = quotient(q, p), j = quotient(d, p), missing = N - u - v;
+        const Divisor by_p(p);
+        Number rest = d;
+        const Number k = A::divide(q, by_p), j = A::divide(rest, by_p), missing = N - u - v;
         if (reaches(k, v, missing)) {
-            const u64 rounds = rounds_to(missing, v);
+            const Number rounds = rounds_to(missing, v);
             d -= (j < rounds ? j : rounds) * p;
             return true;
         }
-        q -= k * p;
         u += k * v;
-        d -= (j < k ? j : k - 1) * p;
+        d = j < k ? rest : rest + p;
         return q == 0;
     }
 
     // Takes e, leaves D; returns true when it is final.
     template <class Counter>
-    static HD bool step_b(u64& p, u64 q, u64 u, u64& v, u64& d, u64 N, Counter& counter) {
+    static HD bool step_b(Number& p, Number q, Number u, Number& v, Number& d, Number N,
+                          Counter& counter) {
         counter.round();
-        u64 k = quotient(p, q);
-        const u64 missing = N - u - v;
+        const Divisor by_q(q);
+        const Number before = p;
+        Number k = A::divide(p, by_q);
+        const Number missing = N - u - v;
         const bool last = reaches(k, u, missing);
-        if (last) k = rounds_to(missing, u);
-        p -= k * q;
+        if (last) {
+            k = rounds_to(missing, u);
+            p = before - k * q;
+        }
         v += k * u;
         if (d >= p) {
             d -= p;
-            d -= quotient(d, q) * q;
+            A::divide(d, by_q);
         }
         return last || p == 0;
-    }
-
-    // ceil(missing / per_round); both are below 2^31, and the device divides 32 bits faster.
-    static HD u64 rounds_to(u64 missing, u64 per_round) {
-        const auto m = static_cast<std::uint32_t>(missing);
-        const auto r = static_cast<std::uint32_t>(per_round);
-        return (m + r - 1) / r;
     }
 };

@@ -21,13 +21,22 @@ constexpr int STRETCH_LOG2 = 6;
 constexpr int STRETCH = 1 << STRETCH_LOG2;
 constexpr u64 NO_LINE = u64{1} << 62;
 
+// Does the test prove that the line c, s of 2^log2_n arguments stays out of its window?
+template <class Method, class Counter>
+HD bool line_is_empty(u128 c, u128 s, int log2_n, u64 fixed_point_window, Counter& counter) {
+    using A = typename Method::Arithmetic;
+    const auto window = A::window(fixed_point_window);
+    const Line<A> line = line_of<A>(c, s, log2_n, window);
+    const auto n = static_cast<typename A::Number>(u64{1} << log2_n);
+    return Method::none(line.a, line.b, 2 * window, n, counter);
+}
+
 // Phase 1 for the domain the table stands at. True: it holds no candidate.
 template <class Method, int D, int L, class Counter>
 HD bool domain_is_empty(const Block<D, L>& block, const DomainTable& table, Counter& counter) {
     const int log2_n = static_cast<int>(block.domain_log2);
-    const u64 window = block.domain_window[0];
-    const Line line = line_of(table.c.value(), table.s.value(), log2_n, window);
-    return Method::none(line.a, line.b, 2 * window, u64{1} << log2_n, counter);
+    return line_is_empty<Method>(table.c.value(), table.s.value(), log2_n,
+                                 block.domain_window[0], counter);
 }
 
 // Phase 2 for the subdomain of 2^(domain_log2 - 3) arguments that begins at t.
@@ -35,11 +44,9 @@ template <class Method, int D, int L, class Counter>
 HD bool subdomain_is_empty(const Block<D, L>& block, const Cubic& cubic, i64 t,
                            Counter& counter) {
     const int log2_n = static_cast<int>(block.domain_log2) - SUBDOMAINS_LOG2;
-    const u64 window = block.domain_window[1];
     const i64 centre = t + (i64{1} << (log2_n - 1));
-    const Line line =
-        line_of(folded_value(cubic, centre, log2_n), cubic.slope(centre), log2_n, window);
-    return Method::none(line.a, line.b, 2 * window, u64{1} << log2_n, counter);
+    return line_is_empty<Method>(folded_value(cubic, centre, log2_n), cubic.slope(centre), log2_n,
+                                 block.domain_window[1], counter);
 }
 
 // Is |Q(t) cmod 1| <= window, that is (Q(t) + window) mod 1 <= 2 window?
@@ -64,7 +71,7 @@ HD u64 stretch_window(const Cubic& cubic, u128 run_window, i64 centre) {
 
 // Does the line come within its window at one of the arguments of a stretch? No branch in the
 // loop: the CPU takes eight arguments an instruction.
-HD bool stretch_is_near(const Line& line, u64 window) {
+HD bool stretch_is_near(const Line<Words>& line, u64 window) {
     if (window == NO_LINE) return true;
     bool near = false;
     for (u64 x = 0; x < STRETCH; ++x) near |= line.b - line.a * x <= 2 * window;
@@ -80,7 +87,7 @@ HD void scan(const Cubic& cubic, u128 window, i64 t, u64 count, const Sink& hit)
     DomainTable table = domain_table(cubic, t + half, STRETCH_LOG2);
     for (; t < end; t += STRETCH, table.step()) {
         const u64 near = stretch_window(cubic, window, t + half);
-        if (!stretch_is_near(line_of(table.c.value(), table.s.value(), STRETCH_LOG2, near), near))
+        if (!stretch_is_near(line_of<Words>(table.c.value(), table.s.value(), STRETCH_LOG2, near), near))
             continue;
         for (i64 at = t; at < t + STRETCH && at < end; ++at)
             if (is_hit(cubic, window, at)) hit(at);

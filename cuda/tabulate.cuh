@@ -13,18 +13,20 @@
 // c_k and s_k are polynomials in k of degree 3 and 2: they are stepped by forward differences,
 // additions only.
 //
-// Lemma (the 64-bit line). Let x = t - (t_k - N/2), b0 = c_k - s_k N/2 modulo 1, a = -s_k rounded
-// to the nearest multiple of 2^-64, b = floor(b0 to 2^-64) + E. If
+// Lemma (the line in fixed point). Let x = t - (t_k - N/2), b0 = c_k - s_k N/2 modulo 1, a = -s_k
+// rounded to the nearest multiple of 2^-B, b = floor(b0 to 2^-B) + E, B = Arithmetic::BITS. If
 //
-//     E >= |window of Q| + |a_2| N^2/8 + |A_3| N^3/8 + N 2^-65 + 2^-64,
+//     E >= |window of Q| + |a_2| N^2/8 + |A_3| N^3/8 + N 2^-(B+1) + 2^-B,
 //
 // then every t of the domain with |Q(t) cmod 1| <= window of Q has (b - a x) mod 1 <= 2 E.
 // Proof. b0 + s_k x = c_k + s_k s modulo 1 and differs from Q(t) by at most the two middle terms.
-// Rounding a moves a x by at most 2^-65 x < N 2^-65; the truncation of b0 moves it by less than
-// 2^-64. Hence b - E - a x lies, modulo 1, within E of 0. QED
-// The rounding of a, not a truncation, is what makes the third term N 2^-65.
+// Rounding a moves a x by at most 2^-(B+1) x < N 2^-(B+1); the truncation of b0 moves it by less
+// than 2^-B. Hence b - E - a x lies, modulo 1, within E of 0. QED
+// The rounding of a, not a truncation, is what makes the third term N 2^-(B+1). The host plans with
+// B = 52, the coarsest arithmetic there is (hrcase/budget.py), so that a window serves all.
 #pragma once
 
+#include "arithmetic.cuh"
 #include "polynomial.cuh"
 
 // Forward differences of a polynomial of degree ORDER at consecutive integers, modulo 2^128.
@@ -58,16 +60,18 @@ HD u128 folded_value(const Cubic& cubic, i64 t, int log2_n) {
     return cubic.value(t) + (cubic.half_curvature(t) << (2 * log2_n - 3));
 }
 
-// Is there an x in [0, n) with (b - a x) mod 1 <= 2 E? Unit 2^-64.
+// Is there an x in [0, n) with (b - a x) mod 1 <= 2 E? Unit 2^-BITS.
+template <class A>
 struct Line {
-    u64 a, b;
+    typename A::Number a, b;
 };
 
 // The line of a domain of 2^log2_n arguments from its c and s; E is the window of the lemma.
-HD Line line_of(u128 c, u128 s, int log2_n, u64 window) {
+template <class A>
+HD Line<A> line_of(u128 c, u128 s, int log2_n, typename A::Number window) {
     const u128 start = c - (s << (log2_n - 1));
-    const u128 half = static_cast<u128>(1) << 63;
-    return {static_cast<u64>((half - s) >> 64), static_cast<u64>(start >> 64) + window};
+    const u128 half = static_cast<u128>(1) << (127 - A::BITS);
+    return {A::fraction(half - s), A::add(A::fraction(start), window)};
 }
 
 // c_k and s_k of consecutive domains of one length.
