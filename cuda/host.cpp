@@ -79,11 +79,22 @@ void scan_run(const Polynomial& block, u64 run, Output& output) {
 template <class Test>
 void test_lines_with(const u64* a, const u64* b, u64 W, u64 N, u64 count, u64* none,
                      u64* rounds) {
+    using Number = typename Test::Number;
     for (u64 i = 0; i < count; ++i) {
         RoundCounter counter;
-        none[i] = Test::none(a[i], b[i], W, N, counter);
+        none[i] = Test::none(static_cast<Number>(a[i]), static_cast<Number>(b[i]),
+                             static_cast<Number>(W), static_cast<Number>(N), counter);
         rounds[i] = counter.rounds;
     }
+}
+
+template <class A>
+void test_lines_in(int method, const u64* a, const u64* b, u64 W, u64 N, u64 count, u64* none,
+                   u64* rounds) {
+    if (method == LEFEVRE)
+        test_lines_with<Lefevre<A>>(a, b, W, N, count, none, rounds);
+    else
+        test_lines_with<Regular<A>>(a, b, W, N, count, none, rounds);
 }
 
 void split(u128 value, u64* limbs) {
@@ -117,14 +128,14 @@ void search_block(const Polynomial* block, int method, i64* arguments, u64 capac
     for (int i = 0; i < 5; ++i) counts[i] = all[i];
 }
 
-// The bare tests: none[i] = 1 if it is proved that no x in [0, N) has (b[i] - a[i] x) mod 1 <= W;
-// rounds[i] counts the main loop.
-void test_lines(int method, const u64* a, const u64* b, u64 W, u64 N, u64 count, u64* none,
-                u64* rounds) {
-    if (method == LEFEVRE)
-        test_lines_with<Lefevre>(a, b, W, N, count, none, rounds);
+// The bare tests: none[i] = 1 if it is proved that no x in [0, N) has (b[i] - a[i] x) mod 1 <= W,
+// unit 2^-52 in doubles, else 2^-64; rounds[i] counts the main loop.
+void test_lines(int method, int doubles, const u64* a, const u64* b, u64 W, u64 N, u64 count,
+                u64* none, u64* rounds) {
+    if (doubles)
+        test_lines_in<Doubles>(method, a, b, W, N, count, none, rounds);
     else
-        test_lines_with<Regular>(a, b, W, N, count, none, rounds);
+        test_lines_in<Words>(method, a, b, W, N, count, none, rounds);
 }
 
 // The cubic of a run: four coefficients of two limbs.

@@ -12,10 +12,10 @@ From the outside in:
         Q is the cubic of a run of R arguments, |t| <= R/2 around its centre: the terms
         j >= 4 of the shifted P are dropped, at most B_j (R/2)^j each, and the coefficients
         0..3 are cut to 128 bits: at most 2^-128 (R/2)^j each.
-    |line - k| <= run window + A2 N^2/8 + A3 N^3/8 + N 2^-65 + 2^-64 = domain window
+    |line - k| <= run window + A2 N^2/8 + A3 N^3/8 + N 2^-53 + 2^-52 = domain window
         a2 s^2 lies in [0, a2 N^2/4] for |s| <= N/2; its middle is folded into the line.
-        A3 |s|^3 <= A3 N^3/8. The slope is rounded to 64 bits (2^-65 a step), the value at
-        the left end is cut (2^-64): lemma of cuda/tabulate.cuh.
+        A3 |s|^3 <= A3 N^3/8. The slope is rounded to FRACTION_BITS = 52 bits (2^-53 a step),
+        the value at the left end is cut (2^-52): lemma of cuda/tabulate.cuh.
 
 B_j bounds |P^(j)/j!| on all run centres, A2 bounds |A2 + 3 A3 t| on all domain centres, A3 the
 cubic coefficient. Each bound is an exact rational; roundings go upwards.
@@ -30,7 +30,9 @@ from gmpy2 import mpq
 
 from hrcase.formats import scale
 
-FRACTION_BITS = 64
+FRACTION_BITS = 52
+"""Bits of the coarsest arithmetic of the three-distance tests (cuda/arithmetic.cuh, Doubles)."""
+
 RUN_BITS = 128
 
 

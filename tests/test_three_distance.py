@@ -10,6 +10,7 @@ from hrcase.engine import cpu
 
 WORD = 1 << 64
 TESTS = ("lefevre", "regular")
+ARITHMETICS = {"words": 64, "doubles": 52}  # bits of the circle
 
 Words = NDArray[np.uint64]
 
@@ -18,14 +19,16 @@ def words(values: list[int]) -> Words:
     return np.array([value % WORD for value in values], dtype=np.uint64)
 
 
-def distance_below(a: int, b: int, length: int) -> int:
-    """min over 0 <= x < length of (b - a x) mod 2^64, by trying every x."""
+def distance_below(a: int, b: int, length: int, bits: int = 64) -> int:
+    """min over 0 <= x < length of (b - a x) mod 2^bits, by trying every x."""
     points = np.arange(length, dtype=np.uint64) * np.uint64(a)
-    return int((np.uint64(b) - points).min())
+    return int(((np.uint64(b) - points) & np.uint64((1 << bits) - 1)).min())
 
 
-def proves_none(method: str, a: int, b: int, window: int, length: int) -> bool:
-    none, _ = cpu.run_lines(method, words([a]), words([b]), window, length)
+def proves_none(
+    method: str, a: int, b: int, window: int, length: int, doubles: bool = False
+) -> bool:
+    none, _ = cpu.run_lines(method, words([a]), words([b]), window, length, doubles)
     return bool(none[0])
 
 
@@ -59,17 +62,36 @@ def lines(draw: st.DrawFn) -> tuple[int, int, int, int]:
 
 
 @pytest.mark.parametrize("method", TESTS)
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
 @settings(max_examples=400, deadline=None)  # the first example may compile the kernels
 @given(line=lines())
 def test_no_point_is_missed_and_alarms_have_a_cause(
-    method: str, line: tuple[int, int, int, int]
+    method: str, arithmetic: str, line: tuple[int, int, int, int]
 ) -> None:
-    a, b, window, length = line
-    none = proves_none(method, a, b, window, length)
-    if distance_below(a, b, length) <= window:
+    bits = ARITHMETICS[arithmetic]
+    a, b, window = (value >> (64 - bits) for value in line[:3])
+    length = line[3]
+    none = proves_none(method, a, b, window, length, arithmetic == "doubles")
+    if distance_below(a, b, length, bits) <= window:
         assert not none, "a point in the window was missed"
-    if distance_below(a, b, 2 * length) > window:
+    if distance_below(a, b, 2 * length, bits) > window:
         assert none, "an alarm without a point among twice as many"
+
+
+@pytest.mark.parametrize("method", TESTS)
+def test_doubles_and_words_walk_alike(method: str) -> None:
+    """The same lines, exact in both: the answers and the loop counts are the same."""
+    generator = np.random.default_rng(7)
+    a, b = (generator.integers(0, 1 << 52, 20000, dtype=np.uint64) for _ in range(2))
+    if method == "regular":  # on tiny slopes Lefevre's test walks point by point
+        a[:5000] >>= generator.integers(0, 50, 5000, dtype=np.uint64)
+    shift = np.uint64(12)
+    for length in (2, 33, 1 << 10, 1 << 17, 1 << 24):
+        window = (1 << 52) // (8 * length)
+        in_doubles = cpu.run_lines(method, a, b, window, length, doubles=True)
+        in_words = cpu.run_lines(method, a << shift, b << shift, window << 12, length)
+        assert (in_doubles[0] == in_words[0]).all()
+        assert (in_doubles[1] == in_words[1]).all()
 
 
 @pytest.mark.parametrize("method", TESTS)

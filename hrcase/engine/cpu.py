@@ -43,23 +43,26 @@ def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
 
 
 def run_lines(
-    method: str, a: Words, b: Words, window: int, length: int
+    method: str, a: Words, b: Words, window: int, length: int, doubles: bool = False
 ) -> tuple[NDArray[np.bool_], Words]:
     """The bare three-distance tests, for studies: one answer and one loop count a line.
 
     For each line, is it proved that no 0 <= x < length has (b - a x) mod 2^64 <= window? `a` and
     `b` are one-dimensional and of equal length, in 2^-64 like `window`; 1 <= length <= 2^31.
+    With `doubles` the unit is 2^-52 instead, and the arithmetic is that of the device.
     Raises ValueError for anything else, and for a method that is not one of the two tests.
     """
     number = method_number(method)
     if method == "scan" or a.shape != b.shape or a.ndim != 1:
         raise ValueError("lines need a three-distance test and two arrays alike; pass such")
-    if not (1 <= length <= 1 << 31 and 0 <= window < 1 << 64):
-        raise ValueError("a line takes 1 <= length <= 2^31 and 0 <= window < 2^64; pass such")
+    circle = 1 << (52 if doubles else 64)
+    if not (1 <= length <= 1 << 31 and 0 <= window < circle):
+        raise ValueError("a line takes 1 <= length <= 2^31 and 0 <= window < 1; pass such")
     a, b = np.ascontiguousarray(a, dtype=np.uint64), np.ascontiguousarray(b, dtype=np.uint64)
     none, rounds = np.empty_like(a), np.empty_like(a)
     library(*_LINES_SHAPE).test_lines(
         number,
+        int(doubles),
         a.ctypes.data,
         b.ctypes.data,
         window,
@@ -79,7 +82,7 @@ def library(degree: int, limbs: int) -> ctypes.CDLL:
     kernels.block_words.argtypes, kernels.block_words.restype = [], word
     signatures = {
         "search_block": [ctypes.c_char_p, number, pointer, word, pointer],
-        "test_lines": [number, pointer, pointer, word, word, word, pointer, pointer],
+        "test_lines": [number, number, pointer, pointer, word, word, word, pointer, pointer],
         "run_cubic": [ctypes.c_char_p, word, pointer],
         "run_table": [ctypes.c_char_p, word, word, pointer, pointer],
     }

@@ -1,0 +1,233 @@
+// The Farey walk: every t of a run at which a parabola comes near an integer, in a number of steps
+// that is the number of fractions its slope passes. The proof is docs/farey.md; "lemma N" is there.
+//
+//     F(t) = a0 + A1' t + a2 t^2,  -H <= t <= last,  |F - Q cmod 1| <= eta, Q the cubic.
+//
+// The slope of F passes the fractions r = a/q of the Farey sequence of some order; x is the point
+// where it is r, V = q (a0 - a2 x^2), and for integers k, t and mm = q k - a t
+//
+//     q (F(t) - k) = V + q a2 (t - x)^2 - mm,    t = -mm q_left  (mod q).
+//
+// On the arc of r, where r is the fraction for t, q a2 (t - x)^2 <= T. So t can only matter if an
+// integer mm lies in [V - slack, V + T + slack] (a crossing), and only within a tolerance of the
+// roots x +- w, w^2 = (mm - V)/(q a2), in one residue class of q. The cubic decides about those.
+//
+// Everything here is a template over the type of a real number: double, or several doubles in a
+// vector register, which walk as many runs at once (lanes.h). Masks have a bit for each lane.
+#pragma once
+
+#include <cmath>
+
+#include "descent.cuh"
+#include "polynomial.cuh"
+
+// c = 1/(a2 Q^3). Any c > 0 is right; it trades steps of the walk for crossings.
+#ifndef FAREY_C
+#define FAREY_C 1.0
+#endif
+// The tests make the approximate reciprocals as bad as lemma 3 allows.
+#ifndef FAREY_SPOIL
+#define FAREY_SPOIL 0.0
+#endif
+
+constexpr double LEMMA_5_STEP = 0x1p-38;      // relative error of a step of x
+constexpr double LEMMA_5_ADDITION = 0x1p-52;  // relative error of an addition to x
+constexpr double LEMMA_6_FACTOR = 5;          // from the error of x to kappa
+constexpr double LEMMA_7_REACH = 1 + 0x1p-36;
+constexpr double LEMMA_8_FACTOR = 2;          // width of a root: w slack/(mm - V) times this
+constexpr double LEMMA_9_CLASS = 0x1p-38;     // relative error of mm q_left/q
+constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
+
+// --- One real number a lane: double.
+
+HD double fused(double a, double b, double c) { return fma(a, b, c); }
+HD double nearest(double a) { return rint(a); }
+HD double ceiling(double a) { return ceil(a); }
+HD double magnitude(double a) { return fabs(a); }
+HD double larger(double a, double b) { return a > b ? a : b; }
+HD double smaller(double a, double b) { return a < b ? a : b; }
+HD unsigned less_equal(double a, double b) { return a <= b ? 1u : 0u; }
+
+// 1/a and 1/sqrt(a) to a relative error of 2^-20; a is normal and so is the result.
+HD double approximate_reciprocal(double a) {
+#ifdef __CUDA_ARCH__
+    double result;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(result) : "d"(a));
+    return result;
+#else
+    return 1 / a;
+#endif
+}
+HD double approximate_reciprocal_root(double a) {
+#ifdef __CUDA_ARCH__
+    double result;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(result) : "d"(a));
+    return result;
+#else
+    return 1 / sqrt(a);
+#endif
+}
+
+// Lemma 3: one Newton step each; the relative errors are below 2^-39.9 and 2^-39.
+template <class Real>
+HD Real reciprocal(Real a) {
+    Real y = approximate_reciprocal(a);
+    if constexpr (FAREY_SPOIL != 0) y = y * Real(1 + FAREY_SPOIL);
+    return fused(y, fused(Real(0) - a, y, Real(1)), y);
+}
+template <class Real>
+HD Real reciprocal_root(Real a) {
+    Real y = approximate_reciprocal_root(a);
+    if constexpr (FAREY_SPOIL != 0) y = y * Real(1 + FAREY_SPOIL);
+    return fused(Real(0.5) * y, fused(Real(0) - a * y, y, Real(1)), y);
+}
+
+// --- The walk.
+
+// What stays the same along a run.
+template <class Real>
+struct FareyRun {
+    Real a0, a2;        // of F
+    Real half_inverse;  // 1/(2 a2)
+    Real order;         // Q + 1/2
+    Real reach;         // >= q T for every fraction: 1/(4 a2 (Q + 1)^2), enlarged by lemma 7
+    Real window;        // E + kappa (1/2 + a2 H^2), E the window of F
+    Real drift;         // kappa, lemma 6
+    Real half;          // H
+    Real end;           // the fraction with x >= end is the last one, lemma 5
+};
+
+// A fraction, its neighbours' denominators, and what is known of the next one. Denominators are
+// exact integers; r and r_right are reciprocals of q and right.
+template <class Real>
+struct FareyWalk {
+    Real left, q, right;
+    Real r, r_right;
+    Real x, x_right;
+
+    // To the next fraction; k is exact by lemma 4.
+    HD void step(const FareyRun<Real>& run) {
+        const Real k = nearest(fused(run.order + q, r_right, Real(-0.5)));
+        const Real next = fused(k, right, Real(0) - q);
+        const Real r_next = reciprocal(next);
+        const Real x_next = fused(run.half_inverse * r_right, r_next, x_right);
+        left = q, q = right, right = next;
+        r = r_right, r_right = r_next;
+        x = x_right, x_right = x_next;
+    }
+};
+
+// Where integers mm can be: first <= mm <= last.
+template <class Real>
+struct Crossing {
+    Real value;  // V
+    Real slack;
+    Real first, last;  // first is an integer; no crossing if first > last
+};
+
+template <class Real>
+HD Crossing<Real> crossing_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk) {
+    const Real value = walk.q * fused(Real(0) - run.a2 * walk.x, walk.x, run.a0);
+    const Real slack = fused(run.drift, magnitude(value), walk.q * run.window);
+    return {value, slack, ceiling(value - slack), fused(run.reach, walk.r, value + slack)};
+}
+
+// The roots x +- w for one mm: every t wanted is within `width` of one of them (lemma 8).
+template <class Real>
+struct Roots {
+    Real w, width;
+};
+
+template <class Real>
+HD Roots<Real> roots_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
+                        const Crossing<Real>& at, Real mm) {
+    const Real inverse = Real(2) * run.half_inverse * walk.r;  // 1/(q a2)
+    const Real square = inverse * larger(mm - at.value, Real(2) * at.slack);
+    const Real y = reciprocal_root(square);
+    const Real w = square * y;
+    const Real spread = Real(LEMMA_8_FACTOR) * inverse * at.slack * y;
+    return {w, fused(run.drift, magnitude(walk.x) + w + run.half, spread)};
+}
+
+// The lanes in which the class of mm has a member within the width of a root (lemma 9).
+template <class Real>
+HD unsigned near_class(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
+    const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
+    const Real tolerance =
+        fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r;
+    const Real up = z + w, down = z - w;
+    return less_equal(smaller(magnitude(up - nearest(up)), magnitude(down - nearest(down))),
+                      tolerance);
+}
+
+// --- What is done for few fractions, one at a time.
+
+// A run as it is searched: its walk, and the cubic that decides.
+struct FareyTask {
+    FareyRun<double> run;
+    FareyWalk<double> walk;
+    Cubic cubic;
+    u128 window;  // of the cubic, unit 2^-128
+    i64 centre;   // what t counts from
+    i64 last;     // -H <= t <= last
+};
+
+// A closed interval of t, empty if lo > hi.
+struct Span {
+    double lo, hi;
+};
+
+// The arc of the fraction, where it meets the run (lemma 10).
+HD Span arc_of(const FareyTask& task, const FareyWalk<double>& walk) {
+    const FareyRun<double>& run = task.run;
+    const double before = run.half_inverse * walk.r / (walk.q + walk.left);
+    const double after = run.half_inverse * walk.r / (walk.q + walk.right);
+    const double blur = fabs(walk.x) + run.half;
+    return {larger(-run.half, walk.x - before - run.drift * (blur + before)),
+            smaller(static_cast<double>(task.last),
+                    walk.x + after + run.drift * (blur + after))};
+}
+
+// The crossing narrowed to the arc: a fraction with a small q meets many mm, the run few of them.
+HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
+               Crossing<double>& at) {
+    if (arc.lo > arc.hi) {
+        at.last = at.first - 1;
+        return;
+    }
+    const double blur = task.run.drift * (fabs(walk.x) + task.run.half);
+    const double before = walk.x - arc.lo, after = arc.hi - walk.x;
+    const double least = larger(0, larger(-before, -after) - blur);
+    const double most = larger(before, after) + blur;
+    const double scale = walk.q * task.run.a2;
+    const double low = scale * least * least * (1 - LEMMA_10_SQUARE);
+    const double high = scale * most * most * (1 + LEMMA_10_SQUARE);
+    at.first = larger(at.first, ceil(at.value + low - at.slack));
+    at.last = smaller(at.last, at.value + high + at.slack);
+}
+
+// Gives every t of the class of mm modulo q in the span to sink.
+template <class Sink>
+HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sink) {
+    if (span.lo > span.hi) return;
+    const i64 modulus = static_cast<i64>(q), last = static_cast<i64>(floor(span.hi));
+    const i64 residue = mm % modulus * static_cast<i64>(left) % modulus;  // of -t
+    i64 t = static_cast<i64>(ceil(span.lo));
+    const i64 behind = (t % modulus + residue) % modulus;  // t + residue, up to a multiple
+    if (behind > 0) t += modulus - behind;
+    if (behind < 0) t -= behind;
+    for (; t <= last; t += modulus) sink(t);
+}
+
+// Gives every t of the run's arc that belongs to mm and may matter to sink; some come twice.
+template <class Sink>
+HD void each_near_root(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
+                       const Crossing<double>& at, double mm, const Sink& sink) {
+    const Roots<double> roots = roots_of(task.run, walk, at, mm);
+    for (const double root : {walk.x - roots.w, walk.x + roots.w}) {
+        const Span span = {larger(arc.lo, root - roots.width),
+                           smaller(arc.hi, root + roots.width)};
+        each_of_class(static_cast<u64>(walk.q), static_cast<u64>(walk.left),
+                      static_cast<i64>(mm), span, sink);
+    }
+}
