@@ -1,8 +1,10 @@
-// The device's entry points, one kernel a phase. The host launches them in this order and reads
-// the counter of one phase before it launches the next:
+// The device's entry points, one kernel a phase. The host launches all of them on one stream, one
+// after the other, and waits once at the end: each reads on the device how many entries the one
+// before it left.
 //
-//   expand              one thread a run:       cubics[i] of runs run_first + i
-//   domains_METHOD      one thread a run:       appends the failing domains
+//   clear               zeroes the counters
+//   expand              one thread a run:       cubics[i] of run i
+//   domains_METHOD      one thread a packet:    appends the failing domains
 //   subdomains_METHOD   one thread a subdomain: appends the failing subdomains
 //   scan_subdomains     one warp a subdomain:   appends the hits
 //   scan_runs           one warp a stretch:     method "scan": appends the hits of whole runs
@@ -12,36 +14,54 @@
 //   -DDEGREE=D   degree of the polynomial, 1 <= D
 //   -DLIMBS=L    64-bit limbs of a coefficient, 2 <= L
 // the block is a Block<DEGREE, LIMBS> passed by value, as in host.cpp, and the block size is a
-// multiple of 32 threads. A domain is named by (run - run_first) 2^(run_log2 - domain_log2) + k,
-// a subdomain by 8 domain + j; hits and candidates are u. Lists are in no order.
-// A list of `capacity` entries comes with a counter that the host has set to 0. The counter goes on
-// beyond the capacity while nothing is written there: if it exceeds the capacity, the host
-// launches again with more room. Nothing is truncated.
+// multiple of 32 threads. A packet is 2^packet_log2 consecutive domains of one run. A domain is
+// named by run 2^(run_log2 - domain_log2) + k, a subdomain by 8 domain + j; a hit is u - lo, and a
+// candidate u - lo + 1, so that no entry of the buffer that goes to the host is 0. Lists are in no
+// order. A list goes on counting beyond its capacity while nothing is written there, and the later
+// phases then see `capacity` entries: the host finds out and runs the unit again with more room.
+// Nothing is truncated.
 #include "search.cuh"
 
 using Polynomial = Block<DEGREE, LIMBS>;
 
-namespace {
-
-struct List {
-    u64* entries;
-    unsigned long long* count;
-    u64 capacity;
-
-    // One atomic for all lanes of the warp that arrive here together.
-    __device__ void append(u64 value) const {
-        const unsigned together = __activemask();
-        const int lane = static_cast<int>(threadIdx.x & 31);
-        const int leader = __ffs(static_cast<int>(together)) - 1;
-        unsigned long long place = 0;
-        if (lane == leader)
-            place = atomicAdd(count, static_cast<unsigned long long>(__popc(together)));
-        place = __shfl_sync(together, place, leader) + __popc(together & ((1u << lane) - 1));
-        if (place < capacity) entries[place] = value;
-    }
+// What the host reads back; hrcase/engine/cuda.py has the same order.
+struct Counters {
+    unsigned long long domains;     // domains tested
+    unsigned long long failing;     // domains appended, capacity or not
+    unsigned long long subdomains;  // subdomains tested
+    unsigned long long subfailing;  // subdomains appended, capacity or not
+    unsigned long long scanned;     // arguments scanned
+    unsigned long long hits;        // hits appended, capacity or not
+    unsigned long long candidates;  // candidates appended, capacity or not
+    unsigned long long sum;         // sum of the candidates' entries modulo 2^64
 };
 
+namespace {
+
+// One atomic for all lanes of the warp that arrive here together.
+__device__ void append(u64* entries, unsigned long long* count, u64 capacity, u64 value) {
+    const unsigned together = __activemask();
+    const int lane = static_cast<int>(threadIdx.x & 31);
+    const int leader = __ffs(static_cast<int>(together)) - 1;
+    unsigned long long place = 0;
+    if (lane == leader)
+        place = atomicAdd(count, static_cast<unsigned long long>(__popc(together)));
+    place = __shfl_sync(together, place, leader) + __popc(together & ((1u << lane) - 1));
+    if (place < capacity) entries[place] = value;
+}
+
+// Adds the values of all lanes of a warp; every lane must come here.
+__device__ void add_by_warp(unsigned long long* total, unsigned value) {
+    const unsigned sum = __reduce_add_sync(~0u, value);
+    if ((threadIdx.x & 31) == 0 && sum != 0) atomicAdd(total, static_cast<unsigned long long>(sum));
+}
+
 __device__ u64 thread_index() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ u64 thread_count() { return static_cast<u64>(gridDim.x) * blockDim.x; }
+
+__device__ u64 at_most(unsigned long long count, u64 capacity) {
+    return count < capacity ? count : capacity;
+}
 
 // t at which domain `k` of a run begins, seen from the run's centre.
 __device__ i64 domain_start(const Polynomial& block, u64 k) {
@@ -67,45 +87,67 @@ __device__ Place place_of_subdomain(const Polynomial& block, u64 subdomain) {
 }
 
 template <class Method>
-__device__ void domains(const Polynomial& block, const Cubic* cubics, u64 run_first,
-                        u64 run_count, const List& failing) {
-    const u64 i = thread_index();
-    if (i >= run_count) return;
+__device__ void domains(const Polynomial& block, const Cubic* cubics, u64 run_count,
+                        int packet_log2, u64* failing, u64 capacity, Counters* counters) {
     const int run_log2 = static_cast<int>(block.run_log2);
     const int domain_log2 = static_cast<int>(block.domain_log2);
-    const u64 count = u64{1} << (run_log2 - domain_log2);
-    const i64 centre = run_centre(block, run_first + i);
-    DomainTable table = table_of_run(cubics[i], run_log2, domain_log2);
-    NoCounter counter;
-    for (u64 k = 0; k < count && centre + domain_start(block, k) < block.hi; ++k) {
-        if (!domain_is_empty<Method>(block, table, counter)) failing.append(i * count + k);
-        table.step();
+    const int packets_log2 = run_log2 - domain_log2 - packet_log2;
+    const u64 packet = thread_index(), run = packet >> packets_log2;
+    unsigned tested = 0;
+    if (run < run_count) {
+        const u64 first = (packet & ((u64{1} << packets_log2) - 1)) << packet_log2;
+        const i64 start = domain_start(block, first);
+        const i64 length = block.hi - (run_centre(block, run) + start);  // left in the block
+        DomainTable table =
+            domain_table(cubics[run], start + (i64{1} << (domain_log2 - 1)), domain_log2);
+        NoCounter counter;
+        for (unsigned k = 0; k < 1u << packet_log2; ++k, table.step()) {
+            if (static_cast<i64>(u64{k} << domain_log2) >= length) break;
+            ++tested;
+            if (!domain_is_empty<Method>(block, table, counter))
+                append(failing, &counters->failing, capacity,
+                       (run << (run_log2 - domain_log2)) + first + k);
+        }
     }
+    __syncwarp();
+    add_by_warp(&counters->domains, tested);
 }
 
 template <class Method>
-__device__ void subdomains(const Polynomial& block, const Cubic* cubics, u64 run_first,
-                           const u64* failing_domains, u64 domain_count, const List& failing) {
-    const u64 i = thread_index();
-    if (i >= domain_count << SUBDOMAINS_LOG2) return;
-    const u64 name = (failing_domains[i >> SUBDOMAINS_LOG2] << SUBDOMAINS_LOG2) |
-                     (i & (SUBDOMAINS - 1));
-    const Place place = place_of_subdomain(block, name);
-    if (run_centre(block, run_first + place.run) + place.t >= block.hi) return;
-    NoCounter counter;
-    if (!subdomain_is_empty<Method>(block, cubics[place.run], place.t, counter))
-        failing.append(name);
+__device__ void subdomains(const Polynomial& block, const Cubic* cubics,
+                           const u64* failing_domains, u64 domain_capacity, u64* failing,
+                           u64 capacity, Counters* counters) {
+    const u64 count = at_most(counters->failing, domain_capacity) << SUBDOMAINS_LOG2;
+    const u64 rounds = (count + thread_count() - 1) / thread_count();
+    unsigned tested = 0;
+    for (u64 round = 0; round < rounds; ++round) {
+        const u64 i = round * thread_count() + thread_index();
+        if (i >= count) continue;
+        const u64 name = (failing_domains[i >> SUBDOMAINS_LOG2] << SUBDOMAINS_LOG2) |
+                         (i & (SUBDOMAINS - 1));
+        const Place place = place_of_subdomain(block, name);
+        ++tested;
+        if (run_centre(block, place.run) + place.t >= block.hi) continue;
+        NoCounter counter;
+        if (!subdomain_is_empty<Method>(block, cubics[place.run], place.t, counter))
+            append(failing, &counters->subfailing, capacity, name);
+    }
+    __syncwarp();
+    add_by_warp(&counters->subdomains, tested);
 }
 
 // The lanes of the calling warp take consecutive slices of the 2^length_log2 arguments from t on.
-__device__ void scan_by_warp(const Polynomial& block, const Cubic& cubic, i64 centre, i64 t,
-                             int length_log2, const List& hits) {
+// Returns how many arguments this lane scanned.
+__device__ unsigned scan_by_warp(const Polynomial& block, const Cubic& cubic, i64 centre, i64 t,
+                                 int length_log2, u64* hits, u64 capacity, Counters* counters) {
     const int slice_log2 = length_log2 > 5 ? length_log2 - 5 : 0;
     const i64 offset = static_cast<i64>(threadIdx.x & 31) << slice_log2;
-    if (offset >= i64{1} << length_log2) return;
+    if (offset >= i64{1} << length_log2) return 0;
     const u64 length = clipped_length(centre + t + offset, u64{1} << slice_log2, block.hi);
-    scan(cubic, block.run_window_value(), t + offset, length,
-         [&](i64 at) { hits.append(static_cast<u64>(centre + at)); });
+    scan(cubic, block.run_window_value(), t + offset, length, [&](i64 at) {
+        append(hits, &counters->hits, capacity, static_cast<u64>(centre + at - block.lo));
+    });
+    return static_cast<unsigned>(length);
 }
 
 }  // namespace
@@ -114,62 +156,76 @@ __device__ void scan_by_warp(const Polynomial& block, const Cubic& cubic, i64 ce
 
 extern "C" {
 
-__global__ void expand(BLOCK, u64 run_first, u64 run_count, Cubic* cubics) {
+__global__ void clear(Counters* counters) { *counters = {}; }
+
+__global__ void expand(BLOCK, u64 run_count, Cubic* cubics) {
     const u64 i = thread_index();
-    if (i < run_count) cubics[i] = cubic_of_run(block, run_first + i);
+    if (i < run_count) cubics[i] = cubic_of_run(block, i);
 }
 
-__global__ void domains_lefevre(BLOCK, const Cubic* cubics, u64 run_first, u64 run_count,
-                                u64* failing, unsigned long long* count, u64 capacity) {
-    domains<Lefevre>(block, cubics, run_first, run_count, {failing, count, capacity});
+__global__ void domains_lefevre(BLOCK, const Cubic* cubics, u64 run_count, int packet_log2,
+                                u64* failing, u64 capacity, Counters* counters) {
+    domains<Lefevre<Doubles>>(block, cubics, run_count, packet_log2, failing, capacity, counters);
 }
 
-__global__ void domains_regular(BLOCK, const Cubic* cubics, u64 run_first, u64 run_count,
-                                u64* failing, unsigned long long* count, u64 capacity) {
-    domains<Regular>(block, cubics, run_first, run_count, {failing, count, capacity});
+__global__ void domains_regular(BLOCK, const Cubic* cubics, u64 run_count, int packet_log2,
+                                u64* failing, u64 capacity, Counters* counters) {
+    domains<Regular<Doubles>>(block, cubics, run_count, packet_log2, failing, capacity, counters);
 }
 
-__global__ void subdomains_lefevre(BLOCK, const Cubic* cubics, u64 run_first,
-                                   const u64* failing_domains, u64 domain_count, u64* failing,
-                                   unsigned long long* count, u64 capacity) {
-    subdomains<Lefevre>(block, cubics, run_first, failing_domains, domain_count,
-                        {failing, count, capacity});
+__global__ void subdomains_lefevre(BLOCK, const Cubic* cubics, const u64* failing_domains,
+                                   u64 domain_capacity, u64* failing, u64 capacity,
+                                   Counters* counters) {
+    subdomains<Lefevre<Doubles>>(block, cubics, failing_domains, domain_capacity, failing,
+                                 capacity, counters);
 }
 
-__global__ void subdomains_regular(BLOCK, const Cubic* cubics, u64 run_first,
-                                   const u64* failing_domains, u64 domain_count, u64* failing,
-                                   unsigned long long* count, u64 capacity) {
-    subdomains<Regular>(block, cubics, run_first, failing_domains, domain_count,
-                        {failing, count, capacity});
+__global__ void subdomains_regular(BLOCK, const Cubic* cubics, const u64* failing_domains,
+                                   u64 domain_capacity, u64* failing, u64 capacity,
+                                   Counters* counters) {
+    subdomains<Regular<Doubles>>(block, cubics, failing_domains, domain_capacity, failing,
+                                 capacity, counters);
 }
 
-__global__ void scan_subdomains(BLOCK, const Cubic* cubics, u64 run_first, const u64* failing,
-                                u64 subdomain_count, u64* hits, unsigned long long* count,
-                                u64 capacity) {
-    const u64 warp = thread_index() >> 5;
-    if (warp >= subdomain_count) return;
-    const Place place = place_of_subdomain(block, failing[warp]);
-    scan_by_warp(block, cubics[place.run], run_centre(block, run_first + place.run), place.t,
-                 static_cast<int>(block.domain_log2) - SUBDOMAINS_LOG2, {hits, count, capacity});
+__global__ void scan_subdomains(BLOCK, const Cubic* cubics, const u64* failing,
+                                u64 failing_capacity, u64* hits, u64 capacity,
+                                Counters* counters) {
+    const u64 count = at_most(counters->subfailing, failing_capacity);
+    for (u64 warp = thread_index() >> 5; warp < count; warp += thread_count() >> 5) {
+        const Place place = place_of_subdomain(block, failing[warp]);
+        const unsigned scanned = scan_by_warp(
+            block, cubics[place.run], run_centre(block, place.run), place.t,
+            static_cast<int>(block.domain_log2) - SUBDOMAINS_LOG2, hits, capacity, counters);
+        __syncwarp();
+        add_by_warp(&counters->scanned, scanned);
+    }
 }
 
 // Each run is cut into stretches of 2^stretch_log2 <= 2^run_log2 arguments, one a warp.
-__global__ void scan_runs(BLOCK, const Cubic* cubics, u64 run_first, u64 run_count,
-                          u64 stretch_log2, u64* hits, unsigned long long* count, u64 capacity) {
+__global__ void scan_runs(BLOCK, const Cubic* cubics, u64 run_count, u64 stretch_log2, u64* hits,
+                          u64 capacity, Counters* counters) {
     const u64 warp = thread_index() >> 5, per_run_log2 = block.run_log2 - stretch_log2;
-    const u64 i = warp >> per_run_log2;
-    if (i >= run_count) return;
+    const u64 run = warp >> per_run_log2;
+    if (run >= run_count) return;
     const u64 stretch = warp & ((u64{1} << per_run_log2) - 1);
     const i64 t = -(i64{1} << (block.run_log2 - 1)) + static_cast<i64>(stretch << stretch_log2);
-    scan_by_warp(block, cubics[i], run_centre(block, run_first + i), t,
-                 static_cast<int>(stretch_log2), {hits, count, capacity});
+    const unsigned scanned =
+        scan_by_warp(block, cubics[run], run_centre(block, run), t,
+                     static_cast<int>(stretch_log2), hits, capacity, counters);
+    __syncwarp();
+    add_by_warp(&counters->scanned, scanned);
 }
 
-__global__ void decide(BLOCK, const u64* hits, u64 hit_count, u64* candidates,
-                       unsigned long long* count, u64 capacity) {
-    const u64 i = thread_index();
-    if (i < hit_count && is_candidate(block, static_cast<i64>(hits[i])))
-        List{candidates, count, capacity}.append(hits[i]);
+__global__ void decide(BLOCK, const u64* hits, u64 hit_capacity, u64* candidates, u64 capacity,
+                       Counters* counters) {
+    const u64 count = at_most(counters->hits, hit_capacity);
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const i64 u = block.lo + static_cast<i64>(hits[i]);
+        if (!is_candidate(block, u)) continue;
+        const u64 entry = hits[i] + 1;
+        append(candidates, &counters->candidates, capacity, entry);
+        atomicAdd(&counters->sum, static_cast<unsigned long long>(entry));
+    }
 }
 
 }  // extern "C"
