@@ -17,10 +17,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hrcase import search as engine
+from hrcase import search as walk
 from hrcase.claim import bits_in_words, range_text
 from hrcase.cli.errors import UsageError
 from hrcase.domain import Rule
+from hrcase.engine.choose import engine_for
 from hrcase.errors import Interrupted
 from hrcase.export import atomic_write, check_writable
 from hrcase.export.csv import write_csv
@@ -65,14 +66,15 @@ SECONDS_BETWEEN_LINES = 60.0
 @click.option(
     "--method",
     type=click.Choice(("regular", "lefevre")),
-    default=engine.DEFAULT_METHOD,
+    default=walk.DEFAULT_METHOD,
     help="Three-distance test. It never changes the result.",
 )
+@click.option("--device", default="auto", help="auto, cpu, cuda or cuda:N. Never the result.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all processors.")
 @click.option(
     "--max-cases",
     type=click.IntRange(min=1),
-    default=engine.DEFAULT_MOST_CASES,
+    default=walk.DEFAULT_MOST_CASES,
     help="Refuse a search that would give more cases.",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc.")
@@ -86,6 +88,7 @@ def command(
     bits: int | None,
     rounding: str,
     method: str,
+    device: str,
     threads: int | None,
     max_cases: int,
     output: Path | None,
@@ -106,11 +109,13 @@ def command(
     )
     if output is not None:
         _check_output(output)
+    engine, notice = engine_for(device, threads)
+    click.echo(notice or f"searching on {engine.name}", err=True)
     started = time.monotonic()
     try:
         with _Watch(sys.stderr) as watch:
-            result = engine.search(spec, method, threads, None, max_cases, watch.see)
-    except engine.Stopped as stopped:
+            result = walk.search(spec, method, threads, None, max_cases, watch.see, engine)
+    except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
     _give(result, output)
     for line in summary(result, time.monotonic() - started):
@@ -149,7 +154,7 @@ def _check_output(output: Path) -> None:
     check_writable(output)
 
 
-def _give(result: engine.SearchResult, output: Path | None) -> None:
+def _give(result: walk.SearchResult, output: Path | None) -> None:
     """Write the list: to stdout, or with its claim beside it."""
     if output is None:
         _write(result, sys.stdout, ".csv")
@@ -161,7 +166,7 @@ def _give(result: engine.SearchResult, output: Path | None) -> None:
         stream.write("\n")
 
 
-def _write(result: engine.SearchResult, stream: TextIO, suffix: str) -> None:
+def _write(result: walk.SearchResult, stream: TextIO, suffix: str) -> None:
     spec = result.spec
     if suffix == ".wc":
         write_wc(stream, result.claim.to_text(), result.cases)
@@ -169,7 +174,7 @@ def _write(result: engine.SearchResult, stream: TextIO, suffix: str) -> None:
         write_csv(stream, spec.function_name, spec.inp.name, result.cases)
 
 
-def _remainder(spec: SearchSpec, stopped: engine.Stopped) -> str:
+def _remainder(spec: SearchSpec, stopped: walk.Stopped) -> str:
     """Print what is finished and what remains; the error line."""
     for lo, hi in stopped.finished:
         click.echo(f"finished   {range_text(spec.inp, lo, hi)}", err=True)
@@ -185,7 +190,7 @@ def _remainder(spec: SearchSpec, stopped: engine.Stopped) -> str:
     )
 
 
-def summary(result: engine.SearchResult, seconds: float) -> list[str]:
+def summary(result: walk.SearchResult, seconds: float) -> list[str]:
     """What was done, for people: one line a fact."""
     s, spec = result.statistics, result.spec
     arguments = sum(s.arguments.values())
@@ -242,7 +247,7 @@ class _Watch:
         if self.bar is not None:
             self.bar.stop()
 
-    def see(self, progress: engine.Progress) -> None:
+    def see(self, progress: walk.Progress) -> None:
         """Show how far the search is."""
         if self.bar is not None:
             self.bar.update(

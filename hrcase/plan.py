@@ -119,7 +119,7 @@ def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> Plann
             precision = 64 * limbs + spec.out.precision + 64
             model = taylor_model(spec.function, axis, stretch, degree, precision)
             if model.remainder * SLACK <= window:
-                planned = _encode(lo, stretch, model, window, limbs, tuning)
+                planned = encode(lo, stretch, model, window, limbs, tuning)
                 if planned is not None:
                     return planned
         length = _shorter(length)
@@ -160,7 +160,7 @@ def _limbs(window: mpq, stretch: Stretch, degree: int) -> int:
     return max(2, ceil(bits / 64))
 
 
-def _encode(
+def encode(
     first: int, stretch: Stretch, model: TaylorModel, window: mpq, limbs: int, tuning: Tuning
 ) -> PlannedBlock | None:
     """Coefficients as integers, runs and domains, windows; None where no run is short enough."""

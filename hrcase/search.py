@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hrcase.cases import HRCase
 from hrcase.claim import Claim, make_claim
 from hrcase.domain import DEFAULT_SCAN, Piece, Removed, Rule, removed, split
-from hrcase.engine import Counts
-from hrcase.engine import cpu as cpu_engine
+from hrcase.engine import Counts, Engine
+from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError, InputError
 from hrcase.plan import PlannedBlock, Tuning, next_block, plan
 from hrcase.refine import Refiner
@@ -24,11 +24,8 @@ DEFAULT_MOST_CASES = 10**7
 BYTES_A_ROW = 140
 SECONDS_A_CASE = 1e-4
 SECONDS_A_DOMAIN = 1.5e-7
-SLICE_DOMAINS = 1 << 21
-"""Domain tests in one call of the CPU's kernels: a second or less, the grain of Ctrl-C."""
-
 IN_FLIGHT = 3
-"""Slices handed to each thread at a time."""
+"""Slices handed to each worker of the engine at a time."""
 
 MOST_CASES_ON_STOP = 10_000
 """A stopped search refines what it has found so far if it is no more than this."""
@@ -45,7 +42,7 @@ class Statistics:
         exact: exact cases and exact midpoints met.
         expected: cases that the law 2w predicts over the searched pieces.
         found_searched: cases found in searched pieces.
-        seconds: by stage (kernels: summed over threads).
+        seconds: by stage (kernels: summed over the engine's workers).
     """
 
     pieces: Counter[str] = field(default_factory=Counter)
@@ -120,15 +117,17 @@ def search(
     tuning: Tuning | None = None,
     most_cases: int = DEFAULT_MOST_CASES,
     watch: Watcher | None = None,
+    engine: Engine | None = None,
 ) -> SearchResult:
     """Find every case that the spec asks for.
 
     Args:
         method: "regular" or "lefevre"; it never changes the result.
-        threads: worker threads, default all processors.
+        threads: of the CPU engine and processes for the refinement, default all processors.
         tuning: choices that a test may fix.
         most_cases: refuse when more cases than this are expected.
         watch: called with the progress, a few times a second.
+        engine: what runs the kernels, default the CPU. It never changes the result.
 
     Raises:
         InputError: more cases than most_cases are expected.
@@ -137,7 +136,8 @@ def search(
         SelfTestFailed: the two evaluators contradict each other.
     """
     tuning = tuning or Tuning()
-    run = _Run(spec, method, threads or os.cpu_count() or 1, tuning, watch)
+    threads = threads or os.cpu_count() or 1
+    run = _Run(spec, method, threads, tuning, watch, engine or CpuEngine(threads))
     return run.result(most_cases)
 
 
@@ -145,10 +145,16 @@ class _Run:
     """The state of one search while it runs."""
 
     def __init__(
-        self, spec: SearchSpec, method: str, threads: int, tuning: Tuning, watch: Watcher | None
+        self,
+        spec: SearchSpec,
+        method: str,
+        threads: int,
+        tuning: Tuning,
+        watch: Watcher | None,
+        engine: Engine,
     ) -> None:
         self.spec, self.method, self.threads, self.tuning = spec, method, threads, tuning
-        self.watch = watch
+        self.watch, self.engine = watch, engine
         self.statistics = Statistics()
         self.done: list[tuple[int, int]] = []
         self.work_done = 0.0
@@ -216,12 +222,12 @@ class _Run:
     def _search_pieces(self) -> list[tuple[int, int]]:
         """Run all blocks; return the ranges that must be evaluated one by one."""
         scanned: list[tuple[int, int]] = []
-        with ThreadPoolExecutor(self.threads) as pool:
+        with ThreadPoolExecutor(self.engine.workers) as pool:
             flying: dict[Future[_Landed], PlannedBlock] = {}
             try:
                 for part in self._slices(scanned):
                     flying[pool.submit(self._run_slice, part)] = part
-                    while len(flying) >= IN_FLIGHT * self.threads:
+                    while len(flying) >= IN_FLIGHT * self.engine.workers:
                         self._land(flying)
                 while flying:
                     self._land(flying)
@@ -245,7 +251,7 @@ class _Run:
                         self.statistics.arguments[Rule.SCANNED] += planned.count
                         scanned.append((planned.first, planned.first + planned.count))
                     else:
-                        yield from planned.slices(SLICE_DOMAINS)
+                        yield from planned.slices(self.engine.slice_domains)
 
     def _planned(self, piece: Piece) -> Iterator[PlannedBlock]:
         blocks = plan(self.spec, piece, self.tuning)
@@ -259,7 +265,7 @@ class _Run:
     def _run_slice(self, part: PlannedBlock) -> _Landed:
         assert part.block is not None
         started = time.perf_counter()
-        found, counts = cpu_engine.run(part.block, self.method if part.domains else "scan")
+        found, counts = self.engine.run(part.block, self.method if part.domains else "scan")
         ordinals = [part.ordinal(int(u)) for u in found]
         return _Landed(ordinals, counts, time.perf_counter() - started)
 
@@ -269,7 +275,7 @@ class _Run:
         for future in finished:
             part, landed = flying.pop(future), future.result()
             self.candidates += landed.ordinals
-            self.statistics.seconds["kernels, all threads"] += landed.seconds
+            self.statistics.seconds["kernels, all workers"] += landed.seconds
             self.statistics.counts.update(vars(landed.counts))
             if part.domains:
                 self.statistics.counts["tested_arguments"] += part.count

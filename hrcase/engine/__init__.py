@@ -13,7 +13,14 @@ Every engine has the method "scan" (the cubic of each run, stepped through every
 then the scan of those that fail).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 METHODS = ("scan", "lefevre", "regular")  # the kernels number them in this order
 
@@ -75,6 +82,23 @@ class Counts:
     scanned: int  # arguments scanned in phase 3
     hits: int  # arguments that passed the run's cubic
     candidates: int
+
+
+class Engine(Protocol):
+    """What a search needs of the CPU or of a device.
+
+    Attributes:
+        name: what the user calls it.
+        workers: threads that call `run` at a time to keep it busy.
+        slice_domains: domain tests to put into one call, well below a second of work.
+    """
+
+    name: str
+    workers: int
+    slice_domains: int
+
+    def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
+        """Every candidate u of the block, increasing, and what it took to find them."""
 
 
 def method_number(method: str) -> int:

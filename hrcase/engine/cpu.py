@@ -4,6 +4,7 @@ ctypes releases the interpreter's lock for the length of a call, and the kernels
 """
 
 import ctypes
+import os
 from functools import cache
 from typing import TypeAlias
 
@@ -18,6 +19,20 @@ _COUNTS = 5
 _LINES_SHAPE = (3, 2)  # the bare tests are the same code in every shape
 
 Words: TypeAlias = NDArray[np.uint64]
+
+
+class CpuEngine:
+    """The processors of this machine, one thread each (hrcase.engine.Engine)."""
+
+    slice_domains = 1 << 21
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.workers = threads or os.cpu_count() or 1
+        self.name = f"cpu, {self.workers} threads"
+
+    def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
+        """As the function `run`."""
+        return run(block, method)
 
 
 def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:

@@ -1,0 +1,43 @@
+"""Questions with known answers, for kernels that must be trusted before they are used."""
+
+from __future__ import annotations
+
+from gmpy2 import mpq
+
+from hrcase.engine import Block
+from hrcase.formats import scale
+from hrcase.plan import Tuning, encode
+from hrcase.taylor import Stretch, TaylorModel
+
+ARGUMENTS = 5000
+DOMAIN_LOG2 = 8
+
+
+def known_answers(degree: int, limbs: int) -> tuple[Block, list[int]]:
+    """A block of some thousand arguments and its candidates, found by evaluating each exactly.
+
+    The polynomial has terms of every degree that matter on the block, and its length is no
+    multiple of anything; about one argument in sixty is a candidate.
+    """
+    stretch = Stretch(0, 0, -ARGUMENTS // 2, ARGUMENTS // 2 + 1)
+    golden = scale(0x9E3779B97F4A7C15, -64)
+    coefficients = [golden, golden / 3]
+    coefficients += [(-1) ** j * golden * scale(1, -11 * j) for j in range(2, degree + 1)]
+    exact = tuple((c, c) for c in coefficients)
+    window = mpq(1, 128)
+    planned = encode(0, stretch, TaylorModel(exact, mpq(0)), window, limbs, Tuning(DOMAIN_LOG2))
+    assert planned is not None and planned.block is not None and planned.domains
+    return planned.block, candidates_by_definition(planned.block)
+
+
+def candidates_by_definition(block: Block) -> list[int]:
+    """Every u of a block with |P(u) cmod 1| <= window, in Python's integers."""
+    modulus = 1 << 64 * block.limbs
+    found = []
+    for u in range(block.lo, block.hi):
+        value = 0
+        for coefficient in reversed(block.coefficients):
+            value = value * u + coefficient
+        if (value + block.window) % modulus <= 2 * block.window:
+            found.append(u)
+    return found
