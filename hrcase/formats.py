@@ -90,7 +90,7 @@ class Format:
         if isinstance(value, float):
             return self.max_ordinal + 1 if value > 0 else -self.max_ordinal
         if value <= 0:
-            return -self._floor_magnitude(-value)
+            return -min(self._floor_magnitude(-value), self.max_ordinal)
         floor = self._floor_magnitude(value)
         if floor > self.max_ordinal:
             return self.max_ordinal + 1
