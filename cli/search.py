@@ -152,6 +152,11 @@ def _check_output(output: Path) -> None:
             "give FILE.csv or FILE.wc"
         )
     check_writable(output)
+    check_writable(_claim_path(output))
+
+
+def _claim_path(output: Path) -> Path:
+    return output.with_name(output.name + ".claim.json")
 
 
 def _give(result: walk.SearchResult, output: Path | None) -> None:
@@ -161,7 +166,7 @@ def _give(result: walk.SearchResult, output: Path | None) -> None:
         return
     with atomic_write(output) as stream:
         _write(result, stream, output.suffix)
-    with atomic_write(output.with_name(output.name + ".claim.json")) as stream:
+    with atomic_write(_claim_path(output)) as stream:
         json.dump(result.claim.to_json(), stream, indent=2)
         stream.write("\n")
 
