@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
@@ -113,7 +114,7 @@ def command(
     click.echo(notice or f"searching on {engine.name}", err=True)
     started = time.monotonic()
     try:
-        with _Watch(sys.stderr) as watch:
+        with closing(engine), _Watch(sys.stderr) as watch:
             result = walk.search(spec, method, threads, None, max_cases, watch.see, engine)
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None

@@ -5,9 +5,10 @@ The choices touch speed alone: whatever they are, the windows are proved for the
 
 * a block is as long as degree DEGREE allows with a remainder of w/SLACK, a power of two;
 * a run is as long as its dropped terms stay below w/RUN_SLACK;
-* a domain holds N arguments, the largest power of two whose test gives a false alarm with a
-  chance of at most 2 E1 N <= ALARM: with the quadratic term alone E1 = A2 N^2/8, so
-  N ~ A2^(-1/3), whatever the binade.
+* a domain holds N arguments, the power of two that costs least an argument. A domain fails with
+  chance 2 E1 N, then costs 8 tests more, and each of its subdomains fails with chance 2 E2 N/8,
+  then costs a scan. With the quadratic term alone E1 = A2 N^2/8, so N ~ A2^(-1/3), whatever the
+  binade.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ DEGREE = 8
 SHORT_DEGREE = 3
 SLACK = 1024
 RUN_SLACK = 4
-ALARM = mpq(1, 8)
+SCAN_COST = mpq(1, 32)
+"""Scanning an argument costs so much of a domain's test (CPU and device, roughly)."""
+
+PARCEL_BLOCKS = 64
 LONGEST_LOG2 = 46
 """A block is at most so long, so that its u and its windows fit everywhere."""
 
@@ -98,11 +102,28 @@ class PlannedBlock:
 
 def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
     """The blocks of a searched piece, ascending; they tile it."""
-    lo = piece.lo
-    while lo < piece.hi:
-        planned = next_block(spec, piece, lo, tuning)
-        yield planned
-        lo += planned.count
+    for parcel in parcels(spec, piece, tuning):
+        yield from plan_parcel(spec, tuning, parcel)
+
+
+def parcels(spec: SearchSpec, piece: Piece, tuning: Tuning) -> list[Piece]:
+    """Parts of a searched piece that are planned on their own, by whatever process.
+
+    Blocks end at their ends, so that the blocks, and with them the candidates, are the same
+    however many processes plan.
+    """
+    length = PARCEL_BLOCKS * next_block(spec, piece, piece.lo, tuning).count
+    cuts = range(piece.lo, piece.hi, length)
+    return [replace(piece, lo=lo, hi=min(lo + length, piece.hi)) for lo in cuts]
+
+
+def plan_parcel(spec: SearchSpec, tuning: Tuning, parcel: Piece) -> list[PlannedBlock]:
+    """The blocks of a parcel."""
+    blocks, lo = [], parcel.lo
+    while lo < parcel.hi:
+        blocks.append(next_block(spec, parcel, lo, tuning))
+        lo += blocks[-1].count
+    return blocks
 
 
 def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> PlannedBlock:
@@ -213,11 +234,15 @@ def _runs(
 
 
 def _domain_log2(budget: ErrorBudget, run_log2: int) -> int:
-    """log2 of the largest N within the alarm rate; below LEAST_DOMAIN_LOG2 there is none."""
-    domain_log2 = min(run_log2, MOST_DOMAIN_LOG2)
-    while domain_log2 >= LEAST_DOMAIN_LOG2:
-        length = 1 << domain_log2
-        if 2 * length * budget.domain_window(length) <= ALARM:
-            return domain_log2
-        domain_log2 -= 1
-    return domain_log2
+    """log2 of the N that costs least an argument; 0 where a scan costs less than any."""
+    choices = range(LEAST_DOMAIN_LOG2, min(run_log2, MOST_DOMAIN_LOG2) + 1)
+    best = min(choices, key=lambda domain_log2: cost(budget, domain_log2))
+    return best if cost(budget, best) < SCAN_COST else 0
+
+
+def cost(budget: ErrorBudget, domain_log2: int) -> mpq:
+    """Expected work an argument, in domain tests, with domains of 2^domain_log2 arguments."""
+    n = 1 << domain_log2
+    fails = min(mpq(1), 2 * n * budget.domain_window(n))
+    scans = min(mpq(1), n * budget.domain_window(n // 8) / 4)
+    return (1 + 8 * fails) / n + scans * SCAN_COST

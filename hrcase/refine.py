@@ -1,23 +1,18 @@
-"""Many candidates at once: in this process when few, in worker processes when many.
-
-python-flint's precision is global to a process and its calls hold the interpreter's lock, so
-threads would neither help nor be safe.
-"""
+"""Many candidates at once: in this process when few, in worker processes when many."""
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
 from hrcase.cases import HRCase
 from hrcase.spec import SearchSpec
+from hrcase.workers import Workers
 from hrcase.ziv import Rejection, refine
 
-CHUNK = 1 << 12
+CHUNK = 1 << 11
 FEW = 1 << 14
 """Below so many arguments a pool would cost more than it saves."""
 
@@ -37,22 +32,14 @@ class Refined:
 
 
 class Refiner:
-    """Ziv's refinement for one search, with its pool of processes."""
+    """Ziv's refinement for one search."""
 
-    def __init__(self, spec: SearchSpec, processes: int) -> None:
-        self.spec, self.processes = spec, processes
-        self._pool: ProcessPoolExecutor | None = None
-
-    def __enter__(self) -> Refiner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+    def __init__(self, spec: SearchSpec, workers: Workers) -> None:
+        self.spec, self.workers = spec, workers
 
     def refine(self, ordinals: list[int]) -> Refined:
         """Decide a list of arguments."""
-        chunks = [ordinals[i : i + CHUNK] for i in range(0, len(ordinals), CHUNK)]
+        chunks = (ordinals[i : i + CHUNK] for i in range(0, len(ordinals), CHUNK))
         return self._all(chunks, len(ordinals))
 
     def refine_ranges(self, ranges: list[tuple[int, int]]) -> Refined:
@@ -62,23 +49,13 @@ class Refiner:
 
     def _all(self, chunks: Iterable[Iterable[int]], count: int) -> Refined:
         work = partial(refine_chunk, self.spec)
+        few = count < FEW or self.workers.processes == 1
         total = Refined()
-        results = (
-            map(work, chunks)
-            if count < FEW or self.processes == 1
-            else (self._workers().map(work, chunks))
-        )
-        for part in results:
+        for part in map(work, chunks) if few else self.workers.ordered(work, chunks):
             total.cases += part.cases
             total.exact += part.exact
             total.rejected += part.rejected
         return total
-
-    def _workers(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.processes, mp_context=context)
-        return self._pool
 
 
 def refine_chunk(spec: SearchSpec, ordinals: Iterable[int]) -> Refined:

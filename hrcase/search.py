@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 
 from hrcase.cases import HRCase
 from hrcase.claim import Claim, make_claim
@@ -15,9 +16,10 @@ from hrcase.domain import DEFAULT_SCAN, Piece, Removed, Rule, removed, split
 from hrcase.engine import Counts, Engine
 from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError, InputError
-from hrcase.plan import PlannedBlock, Tuning, next_block, plan
+from hrcase.plan import PlannedBlock, Tuning, next_block, parcels, plan_parcel
 from hrcase.refine import Refiner
 from hrcase.spec import SearchSpec
+from hrcase.workers import Workers
 
 DEFAULT_METHOD = "regular"
 DEFAULT_MOST_CASES = 10**7
@@ -26,6 +28,9 @@ SECONDS_A_CASE = 1e-4
 SECONDS_A_DOMAIN = 1.5e-7
 IN_FLIGHT = 3
 """Slices handed to each worker of the engine at a time."""
+
+MANY_PARCELS = 16
+"""From so many parcels on, worker processes are worth their start."""
 
 MOST_CASES_ON_STOP = 10_000
 """A stopped search refines what it has found so far if it is no more than this."""
@@ -161,11 +166,13 @@ class _Run:
         self.work_total = 0.0
         self.candidates: list[int] = []
         self.pieces: list[Piece] = []
+        self.parcels: list[Piece] = []
 
     def result(self, most_cases: int) -> SearchResult:
         """Run it."""
         outside = removed(self.spec)
-        with Refiner(self.spec, self.threads) as refiner:
+        with Workers(self.threads) as workers:
+            refiner = Refiner(self.spec, workers)
             try:
                 return self._complete(most_cases, outside, refiner)
             except KeyboardInterrupt:
@@ -179,7 +186,7 @@ class _Run:
         self._count()
         self._refuse_floods(most_cases)
         self._weigh()
-        scanned = self._search_pieces()
+        scanned = self._search_pieces(refiner.workers)
         with self._timed("refinement"):
             searched = refiner.refine(self.candidates)
             evaluated = refiner.refine_ranges(scanned)
@@ -200,12 +207,13 @@ class _Run:
                 self.statistics.expected += share * piece.count
 
     def _weigh(self) -> None:
-        """Estimate the work in all pieces, from the block at the start of each."""
+        """Cut the pieces to parcels, and estimate the work in all of them."""
         with self._timed("planning"):
             for piece in self.pieces:
                 if piece.rule is Rule.SEARCHED:
                     block = next_block(self.spec, piece, piece.lo, self.tuning)
                     self.work_total += block.work * piece.count / block.count
+                    self.parcels += parcels(self.spec, piece, self.tuning)
 
     def _refuse_floods(self, most_cases: int) -> None:
         scanned = self.statistics.arguments[Rule.SCANNED]
@@ -219,13 +227,13 @@ class _Run:
             f"--max-cases {int(cases * 1.1)}"
         )
 
-    def _search_pieces(self) -> list[tuple[int, int]]:
+    def _search_pieces(self, workers: Workers) -> list[tuple[int, int]]:
         """Run all blocks; return the ranges that must be evaluated one by one."""
         scanned: list[tuple[int, int]] = []
         with ThreadPoolExecutor(self.engine.workers) as pool:
             flying: dict[Future[_Landed], PlannedBlock] = {}
             try:
-                for part in self._slices(scanned):
+                for part in self._slices(workers, scanned):
                     flying[pool.submit(self._run_slice, part)] = part
                     while len(flying) >= IN_FLIGHT * self.engine.workers:
                         self._land(flying)
@@ -237,30 +245,32 @@ class _Run:
                 raise
         return scanned
 
-    def _slices(self, scanned: list[tuple[int, int]]) -> Iterator[PlannedBlock]:
+    def _slices(self, workers: Workers, scanned: list[tuple[int, int]]) -> Iterator[PlannedBlock]:
         """The work for the engine; ranges to scan are put aside."""
         for piece in self.pieces:
             if piece.rule is Rule.SETTLED:
                 self.done.append((piece.lo, piece.hi))
             elif piece.rule is Rule.SCANNED:
                 scanned.append((piece.lo, piece.hi))
+        for planned in self._planned(workers):
+            if planned.block is None:
+                self.statistics.arguments[Rule.SEARCHED] -= planned.count
+                self.statistics.arguments[Rule.SCANNED] += planned.count
+                scanned.append((planned.first, planned.first + planned.count))
             else:
-                for planned in self._planned(piece):
-                    if planned.block is None:
-                        self.statistics.arguments[Rule.SEARCHED] -= planned.count
-                        self.statistics.arguments[Rule.SCANNED] += planned.count
-                        scanned.append((planned.first, planned.first + planned.count))
-                    else:
-                        yield from planned.slices(self.engine.slice_domains)
+                yield from planned.slices(self.engine.slice_domains)
 
-    def _planned(self, piece: Piece) -> Iterator[PlannedBlock]:
-        blocks = plan(self.spec, piece, self.tuning)
+    def _planned(self, workers: Workers) -> Iterator[PlannedBlock]:
+        """All blocks, in order; planned by the worker processes where the engine is a device."""
+        work = partial(plan_parcel, self.spec, self.tuning)
+        elsewhere = self.engine.is_device and len(self.parcels) >= MANY_PARCELS
+        lists = workers.ordered(work, self.parcels) if elsewhere else map(work, self.parcels)
         while True:
-            with self._timed("polynomials"):
-                planned = next(blocks, None)
-            if planned is None:
+            with self._timed("waiting for polynomials"):
+                blocks = next(lists, None)
+            if blocks is None:
                 return
-            yield planned
+            yield from blocks
 
     def _run_slice(self, part: PlannedBlock) -> _Landed:
         assert part.block is not None

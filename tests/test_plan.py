@@ -12,13 +12,14 @@ from hrcase.domain import Piece, Rule, split
 from hrcase.engine import Block
 from hrcase.formats import FORMATS, scale
 from hrcase.plan import (
-    ALARM,
     LEAST_DOMAIN_LOG2,
     RUN_SLACK,
+    SCAN_COST,
     SHORTEST_LOG2,
     SLACK,
     PlannedBlock,
     Tuning,
+    cost,
     next_block,
     plan,
 )
@@ -30,6 +31,7 @@ ASKED = {
     "exp-steep": ("exp", BINARY64, BINARY64, 44, mpq(700), mpq(7001, 10)),
     "exp-single": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(2)),
     "sin-negative": ("sin", BINARY64, BINARY64, 44, mpq(-3, 2), mpq(-5, 4)),
+    "sin-extremum": ("sin", BINARY64, BINARY64, 44, mpq(15708, 10000), mpq(16, 10)),
     "cbrt-fine": ("cbrt", BINARY64, BINARY64, 100, mpq(1), mpq(10001, 10000)),
     "log-subnormal": ("log", BINARY64, BINARY64, 44, scale(1, -1050), scale(1, -1049)),
 }
@@ -86,17 +88,18 @@ def test_errors_stay_small_beside_the_target(label: str) -> None:
         own = budget.dropped_terms + budget.run_truncation
         assert own * RUN_SLACK <= budget.target or block.run_log2 == LEAST_DOMAIN_LOG2
         if planned.domains:
-            length = 1 << block.domain_log2
-            assert 2 * length * budget.domain_window(length) <= ALARM
+            assert cost(budget, block.domain_log2) < SCAN_COST
             block.require_domains()
 
 
-def test_a_domain_is_as_long_as_its_alarms_allow() -> None:
+def test_no_other_length_of_domains_costs_less() -> None:
     for label in ("exp", "exp-steep", "sin-negative"):
         planned = first_blocks(label, most=1)[0]
         assert planned.budget is not None
-        longer = 2 << block_of(planned).domain_log2
-        assert 2 * longer * planned.budget.domain_window(longer) > ALARM
+        block = block_of(planned)
+        chosen = cost(planned.budget, block.domain_log2)
+        for domain_log2 in range(LEAST_DOMAIN_LOG2, block.run_log2 + 1):
+            assert cost(planned.budget, domain_log2) >= chosen
 
 
 def test_flatter_functions_get_longer_domains() -> None:

@@ -91,14 +91,19 @@ class Engine(Protocol):
         name: what the user calls it.
         workers: threads that call `run` at a time to keep it busy.
         slice_domains: domain tests to put into one call, well below a second of work.
+        is_device: the processors are free while it works, and should plan ahead.
     """
 
     name: str
+    is_device: bool
     workers: int
     slice_domains: int
 
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         """Every candidate u of the block, increasing, and what it took to find them."""
+
+    def close(self) -> None:
+        """Give back what the engine holds; it must not be used afterwards."""
 
 
 def method_number(method: str) -> int:

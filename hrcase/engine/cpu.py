@@ -25,6 +25,7 @@ class CpuEngine:
     """The processors of this machine, one thread each (hrcase.engine.Engine)."""
 
     slice_domains = 1 << 21
+    is_device = False
 
     def __init__(self, threads: int | None = None) -> None:
         self.workers = threads or os.cpu_count() or 1
@@ -33,6 +34,9 @@ class CpuEngine:
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         """As the function `run`."""
         return run(block, method)
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:

@@ -85,8 +85,11 @@ class CudaEngine:
         name: what the user calls it, with the device's own name.
         workers: calls of `run` at a time that keep the device busy.
         slice_domains: domain tests in one call.
+        is_device: True: the processors are free while it works.
         stage_seconds: device time by kernel.
     """
+
+    is_device = True
 
     def __init__(self, ordinal: int = 0) -> None:
         self.cuda: Any = driver()
@@ -104,7 +107,7 @@ class CudaEngine:
         self._grid = BLOCKS_A_MULTIPROCESSOR * self.device.multiprocessor_count
         self._modules: dict[tuple[int, int], Any] = {}
         self._trusted: set[tuple[int, int]] = set()
-        self._lanes = threading.local()
+        self._idle: list[_Lane] = []
         self._lock = threading.RLock()
 
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
@@ -123,19 +126,31 @@ class CudaEngine:
             self._require_trust(block.degree, block.limbs)
             return self._run(block, method)
 
+    def close(self) -> None:
+        """Free the lanes and the modules, in the context that they live in."""
+        self._context.push()
+        try:
+            self._idle.clear()
+            self._modules.clear()
+        finally:
+            self._context.pop()
+
     def _run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         kernels = self._module(block.degree, block.limbs)
-        lane = self._lane()
         unit = _Unit(block, method)
+        lane = self._lane()
         while True:
             lane.launch(kernels, unit)
             counters = lane.wait()
             with self._lock:
                 for stage, seconds in lane.seconds():
                     self.stage_seconds[stage] += seconds
-            if lane.grow(counters):
-                continue
-            return lane.candidates(unit, counters), _counts(counters)
+            if not lane.grow(counters):
+                break
+        found = lane.candidates(unit, counters)
+        with self._lock:
+            self._idle.append(lane)
+        return found, _counts(counters)
 
     def _require_trust(self, degree: int, limbs: int) -> None:
         """Run the self-test of a kernel shape before its first use."""
@@ -162,10 +177,9 @@ class CudaEngine:
             return self._modules[degree, limbs]
 
     def _lane(self) -> _Lane:
-        if not hasattr(self._lanes, "lane"):
-            self._lanes.lane = _Lane(self.cuda, self._grid)
-        lane: _Lane = self._lanes.lane
-        return lane
+        """An idle lane, or a new one. One whose block failed does not come back."""
+        with self._lock:
+            return self._idle.pop() if self._idle else _Lane(self.cuda, self._grid)
 
     @contextmanager
     def _current(self) -> Iterator[None]:

@@ -1,0 +1,49 @@
+"""Worker processes for what holds the interpreter's lock: Taylor models and Ziv's refinement.
+
+python-flint's precision is global to a process and its calls hold the lock, so threads would
+neither help nor be safe.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+AHEAD = 4
+"""Items handed to each process at a time."""
+
+
+class Workers:
+    """A pool of processes that is started on first use and ends with its context."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def ordered(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> Iterator[Result]:
+        """function of each item, in order, worked out some items ahead; memory stays bounded."""
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.processes, mp_context=context)
+        flying: deque[Future[Result]] = deque()
+        for item in items:
+            flying.append(self._pool.submit(function, item))
+            if len(flying) >= AHEAD * self.processes:
+                yield flying.popleft().result()
+        while flying:
+            yield flying.popleft().result()
