@@ -56,8 +56,8 @@ DEFAULT_SCAN = 256
 MOST_ROWS = 1 << 16
 """A flat range in which each of more arguments is a case is stated as a range, not as rows."""
 
-TINIEST = scale(1, -(1 << 16))
-"""Far below half the smallest number of every format with a use."""
+VANISHING = 1 << 16
+"""2^-VANISHING is far below half the smallest number of every format with a use."""
 
 FLAT_LINES = 2
 """A range is flat when G passes at most so many integers."""
@@ -217,6 +217,34 @@ def _first_beyond(spec: SearchSpec, point: RealPoint) -> int:
 
 
 def _split_monotone(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
+    """Settle what vanishes at either end of a monotone range; cut the rest by output binades."""
+    head = first_ordinal_where(lo, hi, lambda i: not _vanishes(spec, i))
+    yield from _vanished(spec, lo, head)
+    tail = hi
+    if head < hi and _vanishes(spec, hi - 1):
+        tail = first_ordinal_where(head, hi, partial(_vanishes, spec))
+    yield from _by_output_binade(spec, head, tail, scan)
+    yield from _vanished(spec, tail, hi)
+
+
+def _vanishes(spec: SearchSpec, ordinal: int) -> bool:
+    """Whether 0 < |f(x)| < 2^-VANISHING (rounding away from zero keeps both)."""
+    y = rounded(spec.function, *spec.inp.parts(ordinal), 64, gmpy2.RoundAwayZero)
+    return bool(y != 0) and gmpy2.get_exp(y) <= -VANISHING
+
+
+def _vanished(spec: SearchSpec, lo: int, hi: int) -> Iterator[Piece]:
+    """Arguments at which f vanishes: near 0, if that is a breakpoint that counts."""
+    if lo < hi:
+        reason = f"0 < |f(x)| < 2^-{VANISHING}"
+        near = f"{reason}: within 2^-{spec.bits} ulp of 0x0p+0, and not on it"
+        settlement = Settlement("b", near, mpq(0))
+        if spec.rounding == "nearest":
+            settlement = Settlement("a", f"{reason}: far below the least midpoint")
+        yield Piece(lo, hi, Rule.SETTLED, 0, settlement)
+
+
+def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
     """Cut a monotone range by output binades, gathering short ones into scans."""
     while lo < hi:
         key = _key_at(spec, lo)
@@ -315,7 +343,7 @@ class _Line:
         inp, f = self.spec.inp, self.spec.function
         try:
             y = by_mpfr(f, *inp.parts(ordinal), self.spec.out.precision + 64)[0]
-        except OutOfReach:
+        except OutOfReach:  # a zero of f, since what vanishes is settled
             y = mpq(0)
         k = int((self.axis.position(y - self.slope * inp.value(ordinal))) // 1) - 1
         while self.at_least(ordinal, k + 1):
@@ -361,11 +389,7 @@ class _Line:
         yield from self._gap(lo, hi)
 
     def _rises(self, lo: int, hi: int) -> bool:
-        """Whether G grows along a range.
-
-        Where both ends are below TINIEST no level lies between them, and where there
-        is one argument there is no direction: either answer serves then.
-        """
+        """Whether G grows along a range; of one argument either answer serves."""
         precision = self.spec.out.precision + 64
         while hi - lo > 1:
             (low, up), (last_low, last_up) = (self._bounds(i, precision) for i in (lo, hi - 1))
@@ -373,8 +397,6 @@ class _Line:
                 return True
             if last_up < low:
                 return False
-            if self.slope == 0 and max(abs(up), abs(last_up)) < TINIEST:
-                return True
             precision *= 2
         return True
 

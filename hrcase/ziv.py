@@ -10,7 +10,7 @@ import gmpy2
 from gmpy2 import mpq
 
 from hrcase.cases import HRCase
-from hrcase.enclosure import Interval, by_arb, by_mpfr, exact_value
+from hrcase.enclosure import Interval, OutOfReach, by_arb, by_mpfr, exact_value
 from hrcase.errors import SelfTestFailed
 from hrcase.formats import Format, Infinite, floor_log2, scale
 from hrcase.functions.base import Function
@@ -66,7 +66,10 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
     m, e = spec.inp.parts(ordinal)
     precision = spec.out.precision + spec.bits + 64
     while precision <= MOST_PRECISION:
-        verdict = _verdict(spec, x, by_mpfr(f, m, e, precision))
+        try:
+            verdict = _verdict(spec, x, by_mpfr(f, m, e, precision))
+        except OutOfReach:  # no breakpoint is near but 0, and those cases are settled by ranges
+            return Rejection.TOO_FAR
         if verdict is Rejection.TOO_FAR:
             return verdict
         if verdict is not None:
