@@ -1,0 +1,1 @@
+"""Brute force: what a search must find, computed without the search."""

@@ -1,0 +1,65 @@
+"""A search's whole answer against the reference, argument by argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from brute.reference import Nearest, Value, check_record, nearest
+from hrcase.domain import Piece
+from hrcase.formats import scale
+from hrcase.search import SearchResult
+from hrcase.spec import SearchSpec
+
+Reference = dict[int, Nearest]
+
+
+def check_result(result: SearchResult, reference: Reference) -> int:
+    """Assert that rows, settled ranges and exact cases are those of the reference.
+
+    Args:
+        reference: the nearest breakpoint of each argument asked for, where there is one.
+
+    Returns:
+        How many cases there are, rows and settled ones together.
+    """
+    spec = result.spec
+    expected = {i for i, found in reference.items() if is_case(found, spec.bits)}
+    rows = [spec.inp.ordinal(case.x) for case in result.cases]
+    settled = [i for piece in result.settled for i in settled_cases(spec, piece, reference)]
+    listed = set(rows) | set(settled)
+    assert rows == sorted(set(rows))
+    assert len(listed) == len(rows) + len(settled), "listed twice"
+    assert expected - listed == set(), "missed"
+    assert listed - expected == set(), "not a case"
+    assert result.exact == [i for i, found in sorted(reference.items()) if found.is_exact]
+    for ordinal, case in zip(rows, result.cases, strict=True):
+        check_record(case, reference[ordinal], spec.out)
+    return len(expected)
+
+
+def is_case(found: Nearest, bits: int) -> bool:
+    """Whether the distance is below 2^-bits ulp and not 0."""
+    return not found.is_exact and found.within(bits)
+
+
+def settled_cases(spec: SearchSpec, piece: Piece, reference: Reference) -> Iterator[int]:
+    """The cases that the theorem of a settled piece states."""
+    settlement = piece.settlement
+    assert settlement is not None
+    for ordinal in range(piece.lo, piece.hi):
+        if settlement.kind == "b":
+            yield ordinal
+            if settlement.near is not None:
+                found = reference[ordinal]
+                position = found.position * found.value.sign
+                assert settlement.near == scale(position, found.half_ulp)
+        elif settlement.kind == "c" and is_breakpoint(spec, ordinal):
+            assert not reference[ordinal].is_exact  # so the theorem lists this one
+            yield ordinal
+
+
+def is_breakpoint(spec: SearchSpec, ordinal: int) -> bool:
+    """Whether the argument itself is a breakpoint of the output format."""
+    m, e = spec.inp.parts(ordinal)
+    here = nearest(Value(1 if m >= 0 else -1, abs(m), e, True), spec.out, spec.rounding)
+    return here is not None and here.is_exact

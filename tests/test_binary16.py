@@ -1,0 +1,160 @@
+"""Whole domains of small formats against an evaluation of every argument.
+
+Here every rule of a search meets every kind of argument: subnormals, overflow, the tails, zeros
+and extrema of f, exact cases. The reference is tests/brute/reference.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import lru_cache
+
+import pytest
+from brute.compare import Reference, check_result
+from brute.reference import FUNCTIONS, Value, nearest, values
+from gmpy2 import mpq
+
+from hrcase import domain
+from hrcase.formats import FORMATS, Format, scale
+from hrcase.lattice import ROUNDINGS
+from hrcase.plan import Tuning
+from hrcase.search import SearchResult, search
+from hrcase.spec import Region, SearchSpec, everything, interval
+
+BINARY16, BFLOAT16, BINARY32 = FORMATS["binary16"], FORMATS["bfloat16"], FORMATS["binary32"]
+WIDE, NARROW = Format("wide", 11, -9, 8), Format("narrow", 8, -6, 5)
+FLUSHED = Format("flushed", 10, -9, 9, subnormals=False)
+SHORT = Tuning(domain_log2=6, scan=16)
+"""Few arguments are scanned, so that pieces and kernels decide the most."""
+
+
+@pytest.fixture(autouse=True)
+def long_flat_ranges_are_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that formats as small as these have settled ranges of every kind."""
+    monkeypatch.setattr(domain, "MOST_ROWS", 50)
+
+
+@lru_cache(maxsize=1)
+def evaluated(name: str, inp: Format, region: Region) -> dict[int, Value]:
+    ordinals = (i for lo, hi in region.ranges for i in range(lo, hi))
+    return dict(values(name, inp, ordinals))
+
+
+@lru_cache(maxsize=1)
+def reference(name: str, inp: Format, region: Region, out: Format, rounding: str) -> Reference:
+    found = {i: nearest(y, out, rounding) for i, y in evaluated(name, inp, region).items()}
+    return {i: near for i, near in found.items() if near is not None}
+
+
+def check(spec: SearchSpec, method: str, tuning: Tuning = SHORT) -> SearchResult:
+    """Search, compare, and see that the rules together took every argument."""
+    result = search(spec, method, threads=1, tuning=tuning)
+    expected = reference(spec.function_name, spec.inp, spec.region, spec.out, spec.rounding)
+    assert check_result(result, expected) > 0
+    asked = sum(hi - lo for lo, hi in spec.region.ranges)
+    removed = sum(part.hi - part.lo for part in result.removed)
+    assert sum(result.statistics.arguments.values()) == asked - removed
+    return result
+
+
+def settled_kinds(result: SearchResult) -> Counter[str]:
+    """How many arguments were settled, by kind of theorem."""
+    kinds: Counter[str] = Counter()
+    for piece in result.settled:
+        assert piece.settlement is not None
+        kinds[piece.settlement.kind] += piece.count
+    return kinds
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_binary16(name: str, rounding: str) -> None:
+    spec = SearchSpec(name, BINARY16, BINARY16, 7, rounding, everything(BINARY16))
+    for bits, method in {
+        "all": ((3, "regular"), (7, "lefevre")),
+        "nearest": ((6, "lefevre"), (11, "regular")),
+        "directed": ((7, "regular"), (11, "lefevre")),
+    }[rounding]:
+        check(replace(spec, bits=bits), method)
+
+
+@pytest.mark.parametrize("name", ["exp", "sin"])
+def test_binary16_row_by_row(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    check(SearchSpec(name, BINARY16, BINARY16, 7, "all", everything(BINARY16)), "regular")
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "rounding"),
+    [
+        ("exp", 6, "all"),
+        ("exp", 6, "nearest"),
+        ("log", 3, "directed"),
+        ("sin", 6, "all"),
+        ("exp2", 4, "directed"),
+    ],
+)
+def test_bfloat16(name: str, bits: int, rounding: str) -> None:
+    """exp and exp2 go down to 2^(-10^38) here, far below what MPFR has."""
+    check(SearchSpec(name, BFLOAT16, BFLOAT16, bits, rounding, everything(BFLOAT16)), "regular")
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "directed"])
+def test_what_vanishes_is_never_evaluated(rounding: str) -> None:
+    """Few arguments, which would be scanned, were their distance from 0 not beyond all numbers."""
+    region = interval(BFLOAT16, mpq(-(2**127)), mpq(-(2**126)), "tail")
+    spec = SearchSpec("exp", BFLOAT16, BFLOAT16, 6, rounding, region)
+    result = search(spec, threads=1)
+    assert settled_kinds(result) == {"a" if rounding == "nearest" else "b": 128}
+    assert not result.cases and not result.exact
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_binary16_to_binary32(name: str) -> None:
+    for bits, method in ((9, "regular"), (15, "lefevre")):
+        check(SearchSpec(name, BINARY16, BINARY32, bits, "all", everything(BINARY16)), method)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("inp", "out"), [(WIDE, NARROW), (NARROW, WIDE), (FLUSHED, FLUSHED)])
+def test_two_formats(name: str, inp: Format, out: Format, rounding: str) -> None:
+    """Precision and range differ either way; and a format without subnormals."""
+    for bits, method in {
+        "all": ((5, "regular"), (9, "lefevre")),
+        "nearest": ((4, "lefevre"), (9, "regular")),
+        "directed": ((3, "regular"), (7, "lefevre")),
+    }[rounding]:
+        check(SearchSpec(name, inp, out, bits, rounding, everything(inp)), method)
+
+
+SLICES = {
+    "exp": (mpq(3), mpq(3) + scale(1, -7)),
+    "exp2": (mpq(5), mpq(5) + scale(1, -7)),
+    "log": (1 - scale(1, -9), 1 + scale(1, -9)),
+    "sin": (scale(1, -13), scale(129, -20)),
+    "cbrt": (mpq(8) - scale(1, -7), mpq(8) + scale(1, -8)),
+}
+
+
+@pytest.mark.parametrize("rounding", ["all", "nearest"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_slices_of_binary32_to_binary16(name: str, rounding: str) -> None:
+    region = interval(BINARY32, *SLICES[name], "slice")
+    for bits, method in ((6, "lefevre"), (11, "regular")):
+        check(SearchSpec(name, BINARY32, BINARY16, bits, rounding, region), method)
+
+
+def test_a_range_that_begins_or_ends_at_a_zero_of_f() -> None:
+    for ends in ((mpq(1), 1 + scale(1, -12)), (1 - scale(1, -13), 1 + scale(1, -23))):
+        region = interval(BINARY32, *ends, "slice")
+        check(SearchSpec("log", BINARY32, BINARY16, 6, "all", region), "regular")
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_where_sin_is_nearly_x_its_cases_are_the_breakpoints(rounding: str) -> None:
+    """x - sin x < 2^-18 ulp, and the arguments lie 2^-13 ulp apart."""
+    region = interval(BINARY32, *SLICES["sin"], "slice")
+    result = check(SearchSpec("sin", BINARY32, BINARY16, 18, rounding, region), "regular")
+    assert settled_kinds(result)["c"] >= 1 << 15
