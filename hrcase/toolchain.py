@@ -72,6 +72,12 @@ def compile_device(degree: int, limbs: int, arch: str) -> Path:
     return _compile(_Build("nvcc", "kernels.cu", options, ".cubin", arch))
 
 
+def compiler_release(compiler: str) -> str:
+    """The line in which g++ or nvcc names its release. Raises ToolchainError if it is missing."""
+    lines = _version(compiler).splitlines()
+    return next((line for line in lines if "release" in line), lines[0])
+
+
 def cache_directory() -> Path:
     """Where binaries are kept: $HRCASE_CACHE, else hrcase under $XDG_CACHE_HOME or ~/.cache."""
     own = os.environ.get("HRCASE_CACHE")

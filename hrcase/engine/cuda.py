@@ -58,14 +58,19 @@ def driver() -> ModuleType:
     """PyCUDA's driver module, initialised.
 
     Raises:
-        NoDevice: PyCUDA or a device is missing; says what to install.
+        NoDevice: PyCUDA, NVIDIA's driver or a device is missing; says what to install.
     """
     try:
         import pycuda.driver as cuda
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise NoDevice(
             f"PyCUDA cannot be imported ({error}); it runs the kernels on a CUDA device; "
             'install it with pip install "hrcase[cuda]", or take --device cpu'
+        ) from error
+    except ImportError as error:
+        raise NoDevice(
+            f"PyCUDA is installed but cannot be loaded ({error}); it needs NVIDIA's driver; "
+            "install the driver, or take --device cpu"
         ) from error
     try:
         cuda.init()
@@ -87,6 +92,7 @@ class CudaEngine:
         slice_domains: domain tests in one call.
         is_device: True: the processors are free while it works.
         stage_seconds: device time by kernel.
+        ordinal: N of cuda:N.
     """
 
     is_device = True
@@ -99,7 +105,7 @@ class CudaEngine:
                 f"there is no device cuda:{ordinal}: this machine has {count}; "
                 f"take --device cuda:0{f' to cuda:{count - 1}' if count > 1 else ''}"
             )
-        self.device = self.cuda.Device(ordinal)
+        self.ordinal, self.device = ordinal, self.cuda.Device(ordinal)
         self.name = f"cuda:{ordinal} ({self.device.name()})"
         self.workers, self.slice_domains = LANES, SLICE_DOMAINS
         self.stage_seconds: defaultdict[str, float] = defaultdict(float)
