@@ -187,9 +187,13 @@ def _remainder(spec: SearchSpec, stopped: walk.Stopped) -> str:
     for lo, hi in stopped.remaining:
         end = to_hex(spec.inp.value(hi)) if hi <= spec.inp.max_ordinal else "inf"
         click.echo(f"remaining  --interval {to_hex(spec.inp.value(lo))},{end}", err=True)
-    if stopped.cases:
-        click.echo(f"{len(stopped.cases)} cases in the finished intervals:", err=True)
-        write_csv(sys.stderr, spec.function_name, spec.inp.name, stopped.cases)
+    if stopped.cases is None:
+        return (
+            "stopped by Ctrl-C; no list was written, the cases found are too many to show here; "
+            "search again, in parts, with --interval"
+        )
+    click.echo(f"{len(stopped.cases)} cases in the finished intervals:", err=True)
+    write_csv(sys.stderr, spec.function_name, spec.inp.name, stopped.cases)
     return (
         "stopped by Ctrl-C; no list was written, what was found stands above; "
         "search the remaining intervals with the options above"

@@ -88,7 +88,8 @@ class Stopped(HrcaseError):
 
     Attributes:
         finished, remaining: ranges of ordinals, half open, ascending.
-        cases: those found in the finished ranges, unless they are very many.
+        cases: those found in the finished ranges; None where there are more candidates than
+            MOST_CASES_ON_STOP.
     """
 
     exit_code = 4
@@ -97,7 +98,7 @@ class Stopped(HrcaseError):
         self,
         finished: list[tuple[int, int]],
         remaining: list[tuple[int, int]],
-        cases: list[HRCase],
+        cases: list[HRCase] | None,
     ) -> None:
         super().__init__("stopped before the end")
         self.finished, self.remaining, self.cases = finished, remaining, cases
@@ -305,9 +306,10 @@ class _Run:
                 lo = max(lo, min(b, hi))
             if lo < hi:
                 remaining.append((lo, hi))
-        few = len(self.candidates) <= MOST_CASES_ON_STOP
-        cases = refiner.refine(self.candidates).cases if few else []
-        return Stopped(finished, remaining, sorted(cases, key=lambda case: case.x))
+        if len(self.candidates) > MOST_CASES_ON_STOP:
+            return Stopped(finished, remaining, None)
+        cases = sorted(refiner.refine(self.candidates).cases, key=lambda case: case.x)
+        return Stopped(finished, remaining, cases)
 
     def _timed(self, stage: str) -> _Stopwatch:
         return _Stopwatch(self.statistics.seconds, stage)
