@@ -47,6 +47,7 @@ class Row:
             summed over the engine's workers.
         device_stages: seconds by kernel, as the device counts them; summed over streams that
             overlap. Empty for the CPU.
+        device_busy: seconds with at least one block under way on the device; None for the CPU.
     """
 
     device: str
@@ -57,6 +58,7 @@ class Row:
     limit_share: float | None
     stages: dict[str, float]
     device_stages: dict[str, float]
+    device_busy: float | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class _Timed:
     seconds: float
     result: SearchResult
     device_stages: dict[str, float]
+    device_busy: float | None
 
 
 def bench(
@@ -134,17 +137,21 @@ def _difference(cases: list[HRCase], others: list[HRCase]) -> str:
 
 
 def _timed(spec: SearchSpec, engine: Engine, method: str, threads: int | None) -> _Timed:
-    before = _device_seconds(engine)
+    stages, busy = _device_seconds(engine)
     started = time.perf_counter()
     result = search(spec, method, threads, engine=engine)
     seconds = time.perf_counter() - started
-    after = _device_seconds(engine)
-    spent = {stage: after[stage] - before.get(stage, 0.0) for stage in after}
-    return _Timed(seconds, result, {stage: value for stage, value in spent.items() if value > 0})
+    stages_after, busy_after = _device_seconds(engine)
+    spent = {stage: after - stages.get(stage, 0.0) for stage, after in stages_after.items()}
+    on_device = {stage: value for stage, value in spent.items() if value > 0}
+    return _Timed(seconds, result, on_device, busy_after - busy if on_device else None)
 
 
-def _device_seconds(engine: Engine) -> dict[str, float]:
-    return dict(engine.stage_seconds) if isinstance(engine, CudaEngine) else {}
+def _device_seconds(engine: Engine) -> tuple[dict[str, float], float]:
+    """Device time so far by kernel, and busy."""
+    if not isinstance(engine, CudaEngine):
+        return {}, 0.0
+    return dict(engine.stage_seconds), engine.busy_seconds
 
 
 def _row(
@@ -153,8 +160,7 @@ def _row(
     statistics = timed.result.statistics
     limit = None
     if isinstance(engine, CudaEngine):
-        ordinal = engine.ordinal
-        slots = cuda_device(engine.cuda, ordinal).issue_slots
+        slots = cuda_device(engine.cuda, engine.ordinal).issue_slots
         limit = seconds_at_limit(spec, method, statistics.counts["domains"], slots)
     return Row(
         device=engine.name,
@@ -165,6 +171,7 @@ def _row(
         limit_share=None if limit is None else limit / timed.seconds,
         stages=dict(statistics.seconds),
         device_stages=timed.device_stages,
+        device_busy=timed.device_busy,
     )
 
 
@@ -193,3 +200,5 @@ def stage_words(row: Row) -> Iterator[str]:
         ordered = sorted(stages.items(), key=lambda item: -item[1])
         if ordered:
             yield f"{title} seconds: " + ", ".join(f"{name} {s:.3f}" for name, s in ordered)
+    if row.device_busy is not None:
+        yield f"device busy for {row.device_busy:.3f} of {row.seconds:.3f} seconds"

@@ -92,6 +92,8 @@ class CudaEngine:
         slice_domains: domain tests in one call.
         is_device: True: the processors are free while it works.
         stage_seconds: device time by kernel.
+        busy_seconds: device time with at least one block under way. Blocks overlap, so the stages
+            sum to more. Taken as the blocks end, which may count less than it is, never more.
         ordinal: N of cuda:N.
     """
 
@@ -115,6 +117,10 @@ class CudaEngine:
         self._trusted: set[tuple[int, int]] = set()
         self._idle: list[_Lane] = []
         self._lock = threading.RLock()
+        self.busy_seconds = self._busy_until = 0.0
+        with self._current():
+            self._origin = self.cuda.Event()
+            self._origin.record()
 
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         """Every candidate u of the block, increasing, and what it took to find them.
@@ -138,6 +144,7 @@ class CudaEngine:
         try:
             self._idle.clear()
             self._modules.clear()
+            del self._origin
         finally:
             self._context.pop()
 
@@ -148,15 +155,23 @@ class CudaEngine:
         while True:
             lane.launch(kernels, unit)
             counters = lane.wait()
-            with self._lock:
-                for stage, seconds in lane.seconds():
-                    self.stage_seconds[stage] += seconds
+            self._account(lane)
             if not lane.grow(counters):
                 break
         found = lane.candidates(unit, counters)
         with self._lock:
             self._idle.append(lane)
         return found, _counts(counters)
+
+    def _account(self, lane: _Lane) -> None:
+        """Add the device time of a lane's last unit."""
+        begin, end = lane.span(self._origin)
+        with self._lock:
+            for stage, seconds in lane.seconds():
+                self.stage_seconds[stage] += seconds
+            if end > self._busy_until:
+                self.busy_seconds += end - max(begin, self._busy_until)
+                self._busy_until = end
 
     def _require_trust(self, degree: int, limbs: int) -> None:
         """Run the self-test of a kernel shape before its first use."""
@@ -314,6 +329,11 @@ class _Lane:
         """Device time of each kernel of the last unit."""
         for (stage, begin), (_, end) in zip(self.events, self.events[1:], strict=False):
             yield stage, end.time_since(begin) / 1e3
+
+    def span(self, origin: Any) -> tuple[float, float]:
+        """When the last unit began and ended on the device, in seconds after an event."""
+        begin, end = (self.events[i][1].time_since(origin) / 1e3 for i in (0, -1))
+        return begin, end
 
     def grow(self, counters: dict[str, int]) -> bool:
         """Enlarge the lists that overflowed; whether there was one, so that the unit runs again."""

@@ -68,12 +68,16 @@ def mean_deviation_to_maximum(rounds: Words) -> float:
     """The share of a warp's rounds in which a lane idles, when neighbours sit in one warp.
 
     A warp runs as long as its longest lane. For each group of 32 neighbours this is
-    (max - mean) / max, and the result is the mean over the groups; what is left over beyond the
-    last whole group does not count.
+    (max - mean) / max, 0 where nothing had to be done, and the result is the mean over the groups;
+    what is left over beyond the last whole group does not count. Raises ValueError where there is
+    no whole group.
     """
+    if len(rounds) < WARP:
+        raise ValueError(f"{len(rounds)} domains make no warp; give at least {WARP}")
     warps = rounds[: len(rounds) // WARP * WARP].reshape(-1, WARP).astype(np.float64)
     longest = warps.max(axis=1)
-    return float(((longest - warps.mean(axis=1)) / longest).mean())
+    idle = longest - warps.mean(axis=1)  # 0 where the longest is 0
+    return float((idle / np.maximum(longest, 1)).mean())
 
 
 # 128-bit integers modulo 2^128: rows of two limbs, least significant first.
