@@ -74,11 +74,12 @@ def make_claim(
 ) -> Claim:
     """Fill in the claim of a complete search."""
     f = spec.function
-    where = f" with {spec.region.text}" if spec.region.text else ""
+    where = f"{spec.region.text} and " if spec.region.text else ""
+    elsewhere = ", or in one that is not covered" if removed else ""
     sentence = (
         f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
-        f"every x of {spec.inp.name}{where} and 0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
-        f"is listed, or lies in a settled range of kind (b) or (c) below; b ranges over "
+        f"every x of {spec.inp.name} with {where}0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
+        f"is listed, or lies in a settled range of kind (b) or (c) below{elsewhere}; b ranges over "
         f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
         f"is subnormal."
     )
