@@ -135,7 +135,7 @@ def removed(spec: SearchSpec) -> list[Removed]:
                 parts.append(Removed(*part, spec.function.outside))
     asked = sum(hi - lo for lo, hi in spec.region.ranges)
     left = asked - sum(part.hi - part.lo for part in parts)
-    if left == 0 or (parts and spec.region.text and spec.function.outside_is_error):
+    if left == 0 or (parts and not spec.region.is_open and spec.function.outside_is_error):
         raise InputError(
             f"{spec.function.outside}; {spec.region.text or 'the range'} reaches beyond; "
             "give a range inside"

@@ -28,15 +28,17 @@ class Region:
         text: the condition on x as the claim says it; "" for every x.
         ranges: half-open ranges of ordinals, ascending and disjoint, before the function's own
             domain is taken into account.
+        is_open: no range was asked for, so that it ends where the function's domain does.
     """
 
     text: str
     ranges: tuple[tuple[int, int], ...]
+    is_open: bool = False
 
 
 def everything(inp: Format) -> Region:
     """Every number of the format."""
-    return Region("", ((-inp.max_ordinal, inp.max_ordinal + 1),))
+    return Region("", ((-inp.max_ordinal, inp.max_ordinal + 1),), is_open=True)
 
 
 def interval(inp: Format, lo: mpq | Infinite, hi: mpq | Infinite, text: str) -> Region:
@@ -82,8 +84,8 @@ def one_sign(inp: Format, sign: str) -> Region:
     if sign == "both":
         return everything(inp)
     if sign == "positive":
-        return Region("x > 0", ((1, inp.max_ordinal + 1),))
-    return Region("x < 0", ((-inp.max_ordinal, 0),))
+        return Region("x > 0", ((1, inp.max_ordinal + 1),), is_open=True)
+    return Region("x < 0", ((-inp.max_ordinal, 0),), is_open=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from gmpy2 import mpq
 
 from hrcase.claim import Claim
+from hrcase.errors import InputError
 from hrcase.formats import Format
 from hrcase.search import search
-from hrcase.spec import Region, SearchSpec, everything, interval
+from hrcase.spec import Region, SearchSpec, everything, interval, one_sign
 
 TOY = Format("toy", 4, -3, 12)
 
@@ -31,6 +33,15 @@ def test_a_part_that_is_not_covered_is_excepted() -> None:
         "[0x1p+11, 0x1.ep+12]: sin is searched for |x| < 2^11 only",
     )
     assert "not covered" not in claim("exp", everything(TOY)).sentence
+
+
+def test_a_sign_alone_ends_where_the_function_does() -> None:
+    """A range that reaches beyond is an error; asking for a sign is asking for no range."""
+    positive = claim("sin", one_sign(TOY, "positive"))
+    assert positive.removed == ("[0x1p+11, 0x1.ep+12]: sin is searched for |x| < 2^11 only",)
+    assert "every x of toy with x > 0 and 0 < min_b" in positive.sentence
+    with pytest.raises(InputError, match="reaches beyond"):
+        claim("sin", interval(TOY, mpq(1), mpq(2049), "1 <= x < 2049"))
 
 
 def test_breakpoints_are_named_by_the_rounding() -> None:
