@@ -1,0 +1,88 @@
+"""Distances to the nearest breakpoint by the million: the C library's double functions.
+
+Their error is bounded by a margin of 16 ulps: the GNU C library states at most 4 ulps for these
+functions, and tests/test_completeness.py looks at some. What lies within the margin of a decision
+is decided by brute.reference.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brute.compare import Reference, is_case
+from brute.reference import FUNCTIONS, nearest, values
+from hrcase.spec import SearchSpec
+
+Distances: TypeAlias = NDArray[np.float64]
+Ordinals: TypeAlias = NDArray[np.int64]
+
+CHUNK = 1 << 22
+
+LATTICES = {"all": (2, 0.0), "directed": (1, 0.0), "nearest": (1, 0.5)}
+"""Breakpoints in an ulp; how far they are moved."""
+
+
+def margin(spec: SearchSpec) -> float:
+    """16 ulps of double of a position, which is below 2^p ulps, in the breakpoints' spacing."""
+    return float(LATTICES[spec.rounding][0] * 2.0 ** (spec.out.precision - 53 + 4))
+
+
+class Brute:
+    """The compiled loop."""
+
+    def __init__(self, directory: Path) -> None:
+        source, binary = Path(__file__).with_name("distances.cpp"), directory / "distances.so"
+        options = ["-O2", "-std=c++17", "-fno-math-errno", "-shared", "-fPIC"]
+        subprocess.run(["g++", *options, "-o", str(binary), str(source)], check=True)
+        self._loop = ctypes.CDLL(str(binary)).distances
+        number, long, double = ctypes.c_int, ctypes.c_long, ctypes.c_double
+        self._loop.argtypes = [number, long, long, number, number, number, number, double]
+        self._loop.argtypes += [ctypes.c_void_p]
+        self._loop.restype = None
+
+    def distances(self, spec: SearchSpec, lo: int, hi: int) -> Distances:
+        """Of the arguments with ordinals lo <= i < hi, of one binade, in spacings."""
+        m, exponent = spec.inp.parts(lo)
+        assert spec.inp.parts(hi - 1) == (m + hi - 1 - lo, exponent), "more than one binade"
+        found = np.empty(hi - lo, dtype=np.float64)
+        function = list(FUNCTIONS).index(spec.function_name)
+        out, lattice = spec.out, LATTICES[spec.rounding]
+        self._loop(
+            function, m, hi - lo, exponent, out.precision, out.emin, *lattice, found.ctypes.data
+        )
+        return found
+
+    def cases(self, spec: SearchSpec, lo: int, hi: int) -> tuple[list[int], list[int]]:
+        """The ordinals of all cases, and of all exact results, of lo <= i < hi, of one binade."""
+        slack, window = margin(spec), target(spec)
+        assert slack <= window / 4
+        sure, undecided = [], []
+        for first in range(lo, hi, CHUNK):
+            found = self.distances(spec, first, min(first + CHUNK, hi))
+            unclear = (found <= slack) | (abs(found - window) <= slack)
+            sure += [first + int(i) for i in np.flatnonzero((found < window) & ~unclear)]
+            undecided += [first + int(i) for i in np.flatnonzero(unclear)]
+        others = decide(spec, undecided)
+        cases = [i for i, near in others.items() if is_case(near, spec.bits)]
+        exact = [i for i, near in others.items() if near.is_exact]
+        return sorted(sure + cases), exact
+
+
+def target(spec: SearchSpec) -> float:
+    """2^-bits ulp in spacings."""
+    return float(LATTICES[spec.rounding][0] * 2.0**-spec.bits)
+
+
+def decide(spec: SearchSpec, ordinals: list[int]) -> Reference:
+    """The nearest breakpoints of some arguments, by MPFR."""
+    found = {
+        i: nearest(y, spec.out, spec.rounding)
+        for i, y in values(spec.function_name, spec.inp, ordinals)
+    }
+    return {i: near for i, near in found.items() if near is not None}
