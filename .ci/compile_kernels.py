@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
+from hrcase.plan import DEGREE, MOST_LIMBS, SHORT_DEGREE
 from hrcase.toolchain import source_directory
 
-SHAPES = ((3, 2), (6, 4), (6, 5), (6, 6))
-"""(degree, 64-bit limbs) pairs."""
+SHAPES = tuple(product((SHORT_DEGREE, DEGREE), range(2, MOST_LIMBS + 1)))
+"""(degree, 64-bit limbs) pairs: all that a plan may ask for."""
 
 _KERNEL = re.compile(
     r"Compiling entry function '(?P<name>\w+)' for '\w+'.*?"
