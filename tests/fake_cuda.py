@@ -1,0 +1,202 @@
+"""PyCUDA's driver module without a device: kernels are answered by the CPU's.
+
+A `FakeCuda` has what hrcase.engine.cuda and hrcase.engine.devices use. Its kernels take the
+arguments of cuda/kernels.cu; `decide` writes what all phases of the unit have found. A test puts
+faults into `spoil`, which sees the counters and the candidates before the host does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hrcase.engine import METHODS, cpu, cuda
+from hrcase.engine.cuda import COUNTERS
+
+Words = NDArray[np.uint64]
+Spoil = Callable[[dict[str, int], list[int]], None]
+
+
+def leave_alone(counters: dict[str, int], entries: list[int]) -> None:
+    """No fault."""
+
+
+class FakeError(Exception):
+    """pycuda.driver.Error."""
+
+
+class FakeMemoryError(FakeError):
+    """pycuda.driver.MemoryError."""
+
+
+class Memory:
+    """Device memory of 64-bit words, all ones until something is written."""
+
+    def __init__(self, size: int) -> None:
+        self.words = np.full(size // 8, ~np.uint64(0), dtype=np.uint64)
+
+
+class Context:
+    """A primary context that counts how often it is current."""
+
+    def __init__(self, cuda: FakeCuda) -> None:
+        self.cuda = cuda
+
+    def push(self) -> None:
+        self.cuda.depth += 1
+
+    def pop(self) -> None:
+        self.cuda.depth -= 1
+
+
+class Event:
+    """Each record is one millisecond after the one before."""
+
+    ticks: Iterator[int] = count()
+    tick = 0
+
+    def record(self, stream: object = None) -> None:
+        self.tick = next(Event.ticks)
+
+    def time_since(self, other: Event) -> float:
+        return float(self.tick - other.tick)
+
+
+class Stream:
+    """Everything is done at once."""
+
+    def synchronize(self) -> None:
+        pass
+
+
+class Device:
+    """A small device."""
+
+    multiprocessor_count = 4
+    clock_rate = 1_500_000
+
+    def __init__(self, ordinal: int) -> None:
+        self.ordinal = ordinal
+
+    @staticmethod
+    def count() -> int:
+        return 1
+
+    def name(self) -> str:
+        return "Fake GPU"
+
+    def compute_capability(self) -> tuple[int, int]:
+        return (9, 0)
+
+    def total_memory(self) -> int:
+        return 1 << 30
+
+
+class FakeCuda:
+    """The module. One unit at a time.
+
+    Attributes:
+        launched: names of all kernels launched.
+        spoil: called with the counters and the candidates' entries of each unit.
+        fail: raised by the next kernel launch.
+        depth: contexts pushed and not popped.
+    """
+
+    Error, MemoryError = FakeError, FakeMemoryError
+
+    def __init__(self) -> None:
+        self.launched: list[str] = []
+        self.spoil: Spoil = leave_alone
+        self.fail: FakeError | None = None
+        self.depth = 0
+        self.method = "scan"
+        context = Context(self)
+
+        class OwnDevice(Device):
+            def retain_primary_context(self) -> Context:
+                return context
+
+        self.Device, self.Stream, self.Event = OwnDevice, Stream, Event
+
+    def mem_alloc(self, size: int) -> Memory:
+        assert self.depth > 0, "no context is current"
+        return Memory(size)
+
+    def mem_get_info(self) -> tuple[int, int]:
+        assert self.depth > 0, "no context is current"
+        return 1 << 29, 1 << 30
+
+    def get_driver_version(self) -> int:
+        return 13020
+
+    def pagelocked_zeros(self, size: int, kind: type[np.uint64]) -> Words:
+        return np.zeros(size, dtype=kind)
+
+    def memcpy_dtoh_async(self, to: Words, memory: Memory, stream: Stream) -> None:
+        to[:] = memory.words[: len(to)]
+
+    def module_from_buffer(self, shape: bytes) -> Module:
+        return Module(self, *shape)
+
+
+class Module:
+    """The kernels of one shape."""
+
+    def __init__(self, cuda: FakeCuda, degree: int, limbs: int) -> None:
+        self.cuda, self.kernels = cuda, cpu.library(degree, limbs)
+
+    def get_function(self, name: str) -> Callable[..., None]:
+        def launch(*arguments: Any, block: object, grid: object, stream: Stream) -> None:
+            self.launch(name, arguments)
+
+        return launch
+
+    def launch(self, name: str, arguments: tuple[Any, ...]) -> None:
+        self.cuda.launched.append(name)
+        if self.cuda.fail is not None:
+            raise self.cuda.fail
+        if name == "scan_runs":
+            self.cuda.method = "scan"
+        if name.startswith("domains_"):
+            self.cuda.method = name.removeprefix("domains_")
+        if name == "decide":
+            block, _, _, memory, capacity, counters = arguments
+            self.decide(block, memory, int(capacity), counters)
+
+    def decide(self, block: Words, memory: Memory, capacity: int, counters: Memory) -> None:
+        """Search the block on the CPU, and write that as the device would."""
+        arguments, found = np.empty(1 << 16, dtype=np.int64), np.zeros(5, dtype=np.uint64)
+        number = METHODS.index(self.cuda.method)
+        self.kernels.search_block(
+            block.tobytes(), number, arguments.ctypes.data, len(arguments), found.ctypes.data
+        )
+        domains, subdomains, scanned, hits, candidates = (int(n) for n in found)
+        lo = int(block[-4].astype(np.int64))
+        entries = [int(u) - lo + 1 for u in arguments[:candidates]]
+        values = (domains, -(-subdomains // 8), subdomains, 0, scanned, hits, candidates)
+        told = dict(zip(COUNTERS, (*values, sum(entries)), strict=True))
+        entries.reverse()  # the device's lists are in no order
+        self.cuda.spoil(told, entries)
+        counters.words[:] = [told[name] for name in COUNTERS]
+        room = min(capacity, len(entries))
+        memory.words[:room] = entries[:room]
+
+
+def install(monkeypatch: pytest.MonkeyPatch, directory: Path) -> FakeCuda:
+    """Let hrcase.engine.cuda find a fake device; "cubins" hold their shape in two bytes."""
+    fake = FakeCuda()
+
+    def compile_device(degree: int, limbs: int, arch: str) -> Path:
+        path = directory / f"{degree}-{limbs}-{arch}.cubin"
+        path.write_bytes(bytes([degree, limbs]))
+        return path
+
+    monkeypatch.setattr(cuda, "driver", lambda: fake)
+    monkeypatch.setattr(cuda, "compile_device", compile_device)
+    return fake
