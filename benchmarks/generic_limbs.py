@@ -41,14 +41,14 @@ def packed_block(degree: int, limbs: int) -> bytes:
     return bytes(words)
 
 
-def generic_kernel(cuda: Any, arch: str) -> Any:
+def generic_module(cuda: Any, arch: str) -> Any:
     """Compile and load generic_limbs.cu."""
     source = Path(__file__).with_name("generic_limbs.cu")
     with tempfile.TemporaryDirectory() as directory:
         cubin = Path(directory) / "generic.cubin"
         options = [f"-arch={arch}", "-cubin", "-O3", "-std=c++17", f"-I{source_directory()}"]
         subprocess.run(["nvcc", *options, "-o", str(cubin), str(source)], check=True)
-        return cuda.module_from_buffer(cubin.read_bytes()).get_function("expand_generic")
+        return cuda.module_from_buffer(cubin.read_bytes())
 
 
 def best_seconds(cuda: Any, launches: list[Any]) -> list[float]:
@@ -65,10 +65,11 @@ def best_seconds(cuda: Any, launches: list[Any]) -> list[float]:
     return best
 
 
-def compare(cuda: Any, generic: Any, arch: str, degree: int, limbs: int) -> None:
+def compare(cuda: Any, generic_kernels: Any, arch: str, degree: int, limbs: int) -> None:
     """Time both kernels on one shape, once their cubics are known to be equal."""
     module = cuda.module_from_buffer(compile_device(degree, limbs, arch).read_bytes())
     special, runs = module.get_function("expand"), 1 << RUNS_LOG2
+    generic = generic_kernels.get_function("expand_generic")
     block = np.frombuffer(packed_block(degree, limbs), dtype=np.uint64)
     on_device = cuda.to_device(block)
     cubics = [cuda.mem_alloc(64 * runs) for _ in range(2)]
@@ -83,10 +84,10 @@ def compare(cuda: Any, generic: Any, arch: str, degree: int, limbs: int) -> None
 
     launch_special()
     launch_generic()
-    answers = [np.empty(8 * runs, dtype=np.uint64) for _ in cubics]
-    for answer, memory in zip(answers, cubics, strict=True):
+    ours, theirs = np.empty((2, 8 * runs), dtype=np.uint64)
+    for answer, memory in ((ours, cubics[0]), (theirs, cubics[1])):
         cuda.memcpy_dtoh(answer, memory)
-    if not np.array_equal(*answers) or not answers[0].any():
+    if not np.array_equal(ours, theirs) or not ours.any():
         raise SystemExit(f"the cubics differ (degree {degree}, {limbs} limbs); nothing was timed")
     seconds = best_seconds(cuda, [launch_special, launch_generic])
     rates = [f"{runs / s:.3g}" for s in seconds]
@@ -96,18 +97,23 @@ def compare(cuda: Any, generic: Any, arch: str, degree: int, limbs: int) -> None
     )
 
 
+def compare_all(cuda: Any, device: Any) -> None:
+    """Compare every shape; the device's context is current."""
+    arch = "sm_{}{}".format(*device.compute_capability())
+    print("on", device.name())
+    generic = generic_module(cuda, arch)
+    for degree, limbs in SHAPES:
+        compare(cuda, generic, arch, degree, limbs)
+
+
 def main() -> None:
-    """Compare every shape."""
+    """Run on the first device."""
     cuda: Any = driver()
     device = cuda.Device(0)
     context = device.retain_primary_context()
     context.push()
     try:
-        arch = "sm_{}{}".format(*device.compute_capability())
-        print("on", device.name())
-        generic = generic_kernel(cuda, arch)
-        for degree, limbs in SHAPES:
-            compare(cuda, generic, arch, degree, limbs)
+        compare_all(cuda, device)
     finally:
         context.pop()
 

@@ -4,11 +4,11 @@
     ncu --clock-control none -k regex:domains -c 1 \\
         python benchmarks/kernel_limits.py once regular 16
 
-`once METHOD DOMAIN_LOG2` launches `expand` and then `domains_METHOD` once, with the engine's own
-choices, and prints the domains and the mean rounds of a sample of them: a profiler's instruction
-counts over these give the table INSTRUCTIONS of hrcase/bench.py. `variants` times the same launch
-with other packet lengths, block sizes and register caps; the count of failing domains must be the
-same in all.
+`once METHOD DOMAIN_LOG2 ...` launches `expand` and then `domains_METHOD` once for each pair, with
+the engine's own choices, and prints the domains and the mean rounds of a sample of them: the
+profiler's instruction counts over these give the table INSTRUCTIONS of hrcase/bench.py.
+`variants` times the same launch with other packet lengths, block sizes and register caps; the
+count of failing domains must be the same in all.
 """
 
 from __future__ import annotations
@@ -143,22 +143,27 @@ def best(bed: Bed, module: Any, method: str, packet_log2: int, threads: int) -> 
     return f"{domains / seconds:.4g} domains/s, {failed} fail"
 
 
+def obey(cuda: Any, device: Any, words: list[str]) -> None:
+    """Do what the command line says; the device's context is current."""
+    arch = "sm_{}{}".format(*device.compute_capability())
+    print("on", device.name())
+    if words[0] == "variants":
+        variants(cuda, arch)
+    for method, domain_log2 in zip(words[1::2], words[2::2], strict=True):
+        once(cuda, arch, method, int(domain_log2))
+
+
 def main() -> None:
-    """Do what the command line says."""
+    """Run on the first device."""
     words = sys.argv[1:]
     if words[:1] not in (["variants"], ["once"]):
-        raise SystemExit("give: variants, or: once METHOD DOMAIN_LOG2")
+        raise SystemExit("give: variants, or: once METHOD DOMAIN_LOG2 ...")
     cuda: Any = driver()
     device = cuda.Device(0)
     context = device.retain_primary_context()
     context.push()
     try:
-        arch = "sm_{}{}".format(*device.compute_capability())
-        print("on", device.name())
-        if words[0] == "once":
-            once(cuda, arch, words[1], int(words[2]))
-        else:
-            variants(cuda, arch)
+        obey(cuda, device, words)
     finally:
         context.pop()
 

@@ -27,6 +27,7 @@ import numpy as np
 from hrcase.domain import Rule, split
 from hrcase.engine import Block, Engine
 from hrcase.engine.choose import engine_for
+from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.lines import WARP, Lines, lines_of_run, mean_deviation_to_maximum
 from hrcase.formats import FORMATS, scale
 from hrcase.plan import Tuning, next_block
@@ -96,13 +97,20 @@ def print_loops(spec: SearchSpec, tuning: Tuning) -> None:
 def timed(spec: SearchSpec, method: str, tuning: Tuning, engine: Engine) -> float:
     """Search once to warm up and once for the time; print the phases; seconds."""
     search(spec, method, tuning=tuning, engine=engine)
-    started = time.perf_counter()
+    busy, started = busy_seconds(engine), time.perf_counter()
     result = search(spec, method, tuning=tuning, engine=engine)
-    seconds = time.perf_counter() - started
-    print(f"    {method:8} {seconds:.3f} s, {arguments_of(spec) / seconds:.3g} arguments/s")
+    seconds, busy = time.perf_counter() - started, busy_seconds(engine) - busy
+    on_device = f", of which the device was busy {busy:.3f} s" if busy else ""
+    rate = f"{arguments_of(spec) / seconds:.3g} arguments/s"
+    print(f"    {method:8} {seconds:.3f} s, {rate}{on_device}")
     if method == METHODS[0]:
         print_phases(result)
     return seconds
+
+
+def busy_seconds(engine: Engine) -> float:
+    """Device time so far; 0 for the CPU."""
+    return engine.busy_seconds if isinstance(engine, CudaEngine) else 0.0
 
 
 def print_phases(result: SearchResult) -> None:

@@ -6,11 +6,13 @@ a three-distance test takes
 
     INSTRUCTIONS[method] = (outside, a round):   outside + rounds * (a round)
 
-of them, counted in the machine code of the kernels `domains_METHOD` for sm_90. The rounds are the
-mean over real domains of the piece, on the device's arithmetic. The limit is issue slots over
-instructions: what phase 1 alone would reach if no scheduler ever waited, no lane ever idled and
-the host took no time. The share of it is the time that phase 1 would take at the limit over the
-whole time of the search. For the CPU, and for a method that is not in the table, no limit is known.
+of them, counted along the usual path through the machine code of the kernels `domains_METHOD`
+(sm_90, nvcc 13.0). For "regular" the profiler counts the same to 0.1 % (docs/benchmarks.md). The
+rounds are the mean over domains spread over the piece, on the device's arithmetic. The limit is
+issue slots over instructions: what phase 1 alone would reach if no scheduler ever waited, no lane
+ever idled and the host took no time. The share of it is the time that phase 1 would take at the
+limit over the whole time of the search. For the CPU, and for a method that is not in the table, no
+limit is known.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hrcase.cases import HRCase
-from hrcase.domain import Rule, split
+from hrcase.domain import Piece, Rule, split
 from hrcase.engine import Engine
 from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.devices import cuda_device
@@ -31,7 +33,8 @@ from hrcase.plan import Tuning, next_block
 from hrcase.search import SearchResult, search
 from hrcase.spec import SearchSpec
 
-INSTRUCTIONS = {"regular": (180.0, 48.0), "lefevre": (150.0, 30.0)}
+INSTRUCTIONS = {"regular": (121.0, 47.0), "lefevre": (80.0, 43.0)}
+SAMPLED_BLOCKS = 16
 
 
 @dataclass(frozen=True)
@@ -180,18 +183,26 @@ def seconds_at_limit(
 ) -> float | None:
     """Seconds that phase 1 would take for so many domains at the limit; None where none is known.
 
-    The rounds are those of the domains in the first block of the largest searched piece.
+    The rounds are those of the largest searched piece.
     """
     pieces = [piece for piece in split(spec) if piece.rule is Rule.SEARCHED]
     if method not in INSTRUCTIONS or not pieces or not domains:
         return None
-    largest = max(pieces, key=lambda piece: piece.count)
-    planned = next_block(spec, largest, largest.lo, Tuning())
-    if planned.block is None or not planned.domains:
-        return None
-    _, rounds = lines_of_run(planned.block, 0, doubles=True).test(method)
+    rounds = mean_rounds(spec, max(pieces, key=lambda piece: piece.count), method)
     outside, a_round = INSTRUCTIONS[method]
-    return domains * (outside + a_round * float(rounds.mean())) / issue_slots
+    return None if rounds is None else domains * (outside + a_round * rounds) / issue_slots
+
+
+def mean_rounds(spec: SearchSpec, piece: Piece, method: str) -> float | None:
+    """Mean rounds of the main loop over domains spread over a piece; None where it has none."""
+    means = []
+    for i in range(SAMPLED_BLOCKS):
+        lo = piece.lo + piece.count * (2 * i + 1) // (2 * SAMPLED_BLOCKS)
+        planned = next_block(spec, piece, lo, Tuning())
+        if planned.block is not None and planned.domains:
+            _, rounds = lines_of_run(planned.block, 0, doubles=True).test(method)
+            means.append(float(rounds.mean()))
+    return sum(means) / len(means) if means else None
 
 
 def stage_words(row: Row) -> Iterator[str]:
