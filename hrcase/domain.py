@@ -440,7 +440,9 @@ class _Line:
         target = "its breakpoint next to x" if self.slope else to_hex(value)
         reason = f"{self.reason}: within 2^-{self.spec.bits} ulp of {target}, and not on it"
         settlement = Settlement("b", reason, None if self.slope else value)
-        yield Piece(lo, on if is_exact else hi, Rule.SETTLED, self.key, settlement)
+        end = on if is_exact else hi
+        if lo < end:
+            yield Piece(lo, end, Rule.SETTLED, self.key, settlement)
         if is_exact:
             yield Piece(on, on + 1, Rule.SCANNED)
             if on + 1 < hi:

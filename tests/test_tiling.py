@@ -1,0 +1,151 @@
+"""Pieces and blocks tile what is asked, and each piece is what it says: random searches.
+
+Where a value lies is evaluated anew by MPFR (tests/brute/reference.py).
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice, pairwise
+
+import pytest
+from brute.reference import FUNCTIONS, Value, evaluate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hrcase.domain import Piece, Removed, Rule, removed, split
+from hrcase.errors import InputError
+from hrcase.formats import FORMATS, Format, scale
+from hrcase.functions import function_by_name
+from hrcase.lattice import ROUNDINGS
+from hrcase.plan import Tuning, plan
+from hrcase.spec import Region, SearchSpec
+
+MULTIPLIER = int(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
+ALL_FORMATS = [*FORMATS.values(), Format("toy", 13, -20, 12, subnormals=False)]
+MOST_BLOCKS = 12
+
+
+@st.composite
+def ordinals(draw: st.DrawFn, f: Format) -> int:
+    """Any number; or one near 0, an end, a power of two, a multiple of a small number."""
+    anything = st.integers(-f.max_ordinal, f.max_ordinal + 1)
+    corner = st.sampled_from(
+        (0, f.max_ordinal, f.ordinal(scale(1, 0)), f.ordinal(scale(1, f.emin)))
+    )
+    power = st.integers(f.emin, f.emax).map(lambda e: f.ordinal(scale(1, e)))
+    usual = st.fractions(0, 40, max_denominator=64).map(lambda x: f.ceil_ordinal(scale(1, 0) * x))
+    special = draw(st.one_of(corner, power, usual)) * draw(st.sampled_from((-1, 1)))
+    near = special + draw(st.integers(-3, 3))
+    return draw(st.one_of(anything, st.just(max(-f.max_ordinal, min(f.max_ordinal + 1, near)))))
+
+
+@st.composite
+def specs(draw: st.DrawFn, name: str) -> SearchSpec:
+    """Any search of a function; sin, which has many pieces, over at most a binade or two."""
+    inp, out = draw(st.sampled_from(ALL_FORMATS)), draw(st.sampled_from(ALL_FORMATS))
+    lo, hi = sorted(draw(st.tuples(ordinals(inp), ordinals(inp))))
+    most = 2 << inp.precision if name == "sin" else hi - lo
+    length = draw(st.one_of(st.just(most), st.integers(1, 1000), st.integers(1, most + 1)))
+    hi = min(inp.max_ordinal + 1, lo + max(1, length))
+    bits = draw(st.integers(3, min(60, 4 * out.precision)))
+    rounding = draw(st.sampled_from(ROUNDINGS))
+    return SearchSpec(name, inp, out, bits, rounding, Region("", ((min(lo, hi - 1), hi),)))
+
+
+def contains(spec: SearchSpec, ordinal: int) -> bool:
+    """Whether the function is searched at an argument."""
+    x = spec.inp.value(ordinal)
+    return {"log": x > 0, "sin": abs(x) < 2**11}.get(spec.function_name, True)
+
+
+def check_tiling(spec: SearchSpec, parts: list[Piece | Removed]) -> None:
+    """The parts are the region, without gap or overlap; the removed ones are outside."""
+    ((lo, hi),) = spec.region.ranges
+    ends = sorted((part.lo, part.hi) for part in parts)
+    assert ends[0][0] == lo and ends[-1][1] == hi
+    assert all(before[1] == after[0] for before, after in pairwise(ends))
+    for part in parts:
+        assert part.lo < part.hi
+        for ordinal in (part.lo, part.hi - 1):
+            assert contains(spec, ordinal) == isinstance(part, Piece)
+
+
+def output_binade(value: Value, out: Format) -> tuple[int, int]:
+    """Sign and exponent of a value; (0, emin - 1) for all below 2^emin."""
+    exponent = value.magnitude.bit_length() - 1 + value.exponent
+    if value.magnitude == 0 or exponent < out.emin:
+        return 0, out.emin - 1
+    return value.sign, exponent
+
+
+def check_searched(spec: SearchSpec, piece: Piece, inside: list[int]) -> None:
+    """One sign, one ulp of x, one output binade, which is the one that its key names."""
+    arguments = [piece.lo, piece.hi - 1, *(piece.lo + i % piece.count for i in inside)]
+    parts = [spec.inp.parts(i) for i in arguments]
+    assert len({(m > 0, e) for m, e in parts}) == 1
+    values = [evaluate(spec.function_name, m, e) for m, e in parts]
+    binades = {output_binade(y, spec.out) for y in values if y is not None}
+    sign = (piece.key > 0) - (piece.key < 0)
+    assert None not in values
+    assert binades == {(sign, spec.out.emin - 1 + abs(piece.key))}
+
+
+def check_blocks(spec: SearchSpec, piece: Piece, tuning: Tuning) -> None:
+    """The first blocks of a piece, and their slices, follow each other; no block leaves it."""
+    at = piece.lo
+    blocks = list(islice(plan(spec, piece, tuning), MOST_BLOCKS))
+    for block in blocks:
+        assert block.first == at
+        for part in block.slices(block.work / 3):
+            assert part.first == at and part.count > 0
+            if part.block is not None:
+                assert part.block.hi - part.block.lo == part.count
+                assert part.ordinal(part.block.lo) == at
+            at += part.count
+        assert at == block.first + block.count <= piece.hi
+    assert at == piece.hi or len(blocks) == MOST_BLOCKS
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@settings(deadline=None, max_examples=100 * MULTIPLIER)
+@given(data=st.data())
+def test_pieces_and_blocks_tile_the_region(name: str, data: st.DataObject) -> None:
+    spec = data.draw(specs(name))
+    scan = data.draw(st.sampled_from((1, 16, 256)))
+    ((lo, hi),) = spec.region.ranges
+    try:
+        outside = removed(spec)
+    except InputError:
+        assert not any(contains(spec, ordinal) for ordinal in (lo, hi - 1))
+        return
+    pieces = list(split(spec, scan))
+    check_tiling(spec, [*outside, *pieces])
+    inside = data.draw(st.lists(st.integers(0, 1 << 64), max_size=4))
+    searched = [piece for piece in pieces if piece.rule is Rule.SEARCHED]
+    for piece in searched:
+        check_searched(spec, piece, inside)
+    for piece in searched[:2] + searched[-2:]:
+        check_blocks(spec, piece, Tuning(domain_log2=data.draw(st.sampled_from((None, 7)))))
+
+
+def test_zero_is_scanned_and_outside_of_every_searched_piece() -> None:
+    for name in ("exp", "exp2", "sin", "cbrt"):
+        f = FORMATS["binary32"]
+        spec = SearchSpec(name, f, f, 15, "all", Region("", ((-1000, 1000),)))
+        assert function_by_name(name).contains(f.value(0))
+        (zero,) = [piece for piece in split(spec, 1) if piece.lo <= 0 < piece.hi]
+        assert zero.rule is Rule.SCANNED
+
+
+def test_a_flat_range_that_begins_or_ends_with_an_exact_case() -> None:
+    """exp2(-1) is a number, and the 2^23 arguments after it, or before it, are near it."""
+    binary64, binary32 = FORMATS["binary64"], FORMATS["binary32"]
+    minus_one = binary64.ordinal(scale(-1, 0))
+    for region in ((minus_one, minus_one + (1 << 23)), (minus_one - (1 << 23), minus_one + 1)):
+        spec = SearchSpec("exp2", binary64, binary32, 3, "directed", Region("", (region,)))
+        pieces = list(split(spec))
+        check_tiling(spec, pieces)
+        assert [p.rule for p in pieces if p.lo <= minus_one < p.hi] == [Rule.SCANNED]
+        kinds = {p.settlement.kind for p in pieces if p.settlement is not None}
+        assert kinds == {"b"}
