@@ -6,6 +6,7 @@ Where a value lies is evaluated anew by MPFR (tests/brute/reference.py).
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import islice, pairwise
 
 import pytest
@@ -59,7 +60,7 @@ def contains(spec: SearchSpec, ordinal: int) -> bool:
     return {"log": x > 0, "sin": abs(x) < 2**11}.get(spec.function_name, True)
 
 
-def check_tiling(spec: SearchSpec, parts: list[Piece | Removed]) -> None:
+def check_tiling(spec: SearchSpec, parts: Sequence[Piece | Removed]) -> None:
     """The parts are the region, without gap or overlap; the removed ones are outside."""
     ((lo, hi),) = spec.region.ranges
     ends = sorted((part.lo, part.hi) for part in parts)
