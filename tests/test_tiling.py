@@ -57,7 +57,7 @@ def specs(draw: st.DrawFn, name: str) -> SearchSpec:
 def contains(spec: SearchSpec, ordinal: int) -> bool:
     """Whether the function is searched at an argument."""
     x = spec.inp.value(ordinal)
-    return {"log": x > 0, "sin": abs(x) < 2**11}.get(spec.function_name, True)
+    return bool({"log": x > 0, "sin": abs(x) < 2**11}.get(spec.function_name, True))
 
 
 def check_tiling(spec: SearchSpec, parts: Sequence[Piece | Removed]) -> None:
