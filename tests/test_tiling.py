@@ -51,7 +51,8 @@ def specs(draw: st.DrawFn, name: str) -> SearchSpec:
     hi = min(inp.max_ordinal + 1, lo + max(1, length))
     bits = draw(st.integers(3, min(60, 4 * out.precision)))
     rounding = draw(st.sampled_from(ROUNDINGS))
-    return SearchSpec(name, inp, out, bits, rounding, Region("", ((min(lo, hi - 1), hi),)))
+    region = Region("", ((min(lo, hi - 1), hi),), is_open=True)
+    return SearchSpec(name, inp, out, bits, rounding, region)
 
 
 def contains(spec: SearchSpec, ordinal: int) -> bool:
