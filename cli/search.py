@@ -66,9 +66,9 @@ SECONDS_BETWEEN_LINES = 60.0
 )
 @click.option(
     "--method",
-    type=click.Choice(("regular", "lefevre")),
+    type=click.Choice(("regular", "lefevre", "farey")),
     default=walk.DEFAULT_METHOD,
-    help="Three-distance test. It never changes the result.",
+    help="A three-distance test, or the Farey walk (CPU). It never changes the result.",
 )
 @click.option("--device", default="auto", help="auto, cpu, cuda or cuda:N. Never the result.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all processors.")

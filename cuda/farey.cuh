@@ -40,33 +40,12 @@ constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
 
 // --- One real number a lane: double.
 
-HD double fused(double a, double b, double c) { return fma(a, b, c); }
 HD double nearest(double a) { return rint(a); }
 HD double ceiling(double a) { return ceil(a); }
 HD double magnitude(double a) { return fabs(a); }
 HD double larger(double a, double b) { return a > b ? a : b; }
 HD double smaller(double a, double b) { return a < b ? a : b; }
 HD unsigned less_equal(double a, double b) { return a <= b ? 1u : 0u; }
-
-// 1/a and 1/sqrt(a) to a relative error of 2^-20; a is normal and so is the result.
-HD double approximate_reciprocal(double a) {
-#ifdef __CUDA_ARCH__
-    double result;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(result) : "d"(a));
-    return result;
-#else
-    return 1 / a;
-#endif
-}
-HD double approximate_reciprocal_root(double a) {
-#ifdef __CUDA_ARCH__
-    double result;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(result) : "d"(a));
-    return result;
-#else
-    return 1 / sqrt(a);
-#endif
-}
 
 // Lemma 3: one Newton step each; the relative errors are below 2^-39.9 and 2^-39.
 template <class Real>
@@ -224,7 +203,8 @@ template <class Sink>
 HD void each_near_root(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
                        const Crossing<double>& at, double mm, const Sink& sink) {
     const Roots<double> roots = roots_of(task.run, walk, at, mm);
-    for (const double root : {walk.x - roots.w, walk.x + roots.w}) {
+    for (int side = -1; side <= 1; side += 2) {
+        const double root = walk.x + side * roots.w;
         const Span span = {larger(arc.lo, root - roots.width),
                            smaller(arc.hi, root + roots.width)};
         each_of_class(static_cast<u64>(walk.q), static_cast<u64>(walk.left),

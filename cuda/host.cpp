@@ -7,6 +7,7 @@
 //   lo < hi, |lo|, |hi| <= 2^62; 1 <= run_log2 <= 60; windows as said in polynomial.cuh;
 //   6 <= domain_log2 <= min(run_log2, 30), unless the method is SCAN.
 // Nothing is global: calls from several threads do not meet.
+#include "farey_run.cuh"
 #include "search.cuh"
 
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Polynomial = Block<DEGREE, LIMBS>;
 
 // hrcase/engine/__init__.py has the same numbers and the same order.
-enum Method : int { SCAN = 0, LEFEVRE = 1, REGULAR = 2 };
+enum Method : int { SCAN = 0, LEFEVRE = 1, REGULAR = 2, FAREY = 3 };
 
 struct Counts {
     u64 domains, subdomains, scanned, hits, candidates;
@@ -25,19 +26,21 @@ struct Output {
     i64* arguments;
     u64 capacity;
     Counts counts;
+
+    void decide(const Polynomial& block, i64 u) {
+        ++counts.hits;
+        if (!is_candidate(block, u)) return;
+        if (counts.candidates < capacity) arguments[counts.candidates] = u;
+        ++counts.candidates;
+    }
 };
 
 void scan_stretch(const Polynomial& block, const Cubic& cubic, i64 centre, i64 t, u64 length,
                   Output& output) {
     length = clipped_length(centre + t, length, block.hi);
     output.counts.scanned += length;
-    scan(cubic, block.run_window_value(), t, length, [&](i64 at) {
-        ++output.counts.hits;
-        if (!is_candidate(block, centre + at)) return;
-        if (output.counts.candidates < output.capacity)
-            output.arguments[output.counts.candidates] = centre + at;
-        ++output.counts.candidates;
-    });
+    scan(cubic, block.run_window_value(), t, length,
+         [&](i64 at) { output.decide(block, centre + at); });
 }
 
 template <class Test>
@@ -76,6 +79,20 @@ void scan_run(const Polynomial& block, u64 run, Output& output) {
                  u64{1} << block.run_log2, output);
 }
 
+// `domains` counts runs here, `scanned` the arguments that the cubic decided.
+void walk_run(const Polynomial& block, u64 run, Output& output) {
+    const Cubic cubic = cubic_of_run(block, run);
+    const u128 window = block.run_window_value();
+    const int run_log2 = static_cast<int>(block.run_log2);
+    const i64 half = i64{1} << (run_log2 - 1), centre = block.run_start(run) + half;
+    const i64 left = block.hi - 1 - centre, last = left < half - 1 ? left : half - 1;
+    ++output.counts.domains;
+    each_of_run(cubic, window, run_log2, centre, last, [&](i64 t) {
+        ++output.counts.scanned;
+        if (is_hit(cubic, window, t)) output.decide(block, centre + t);
+    });
+}
+
 template <class Test>
 void test_lines_with(const u64* a, const u64* b, u64 W, u64 N, u64 count, u64* none,
                      u64* rounds) {
@@ -109,7 +126,8 @@ extern "C" {
 // Words of a block, so that a test can hold the packing of the Python side against it.
 u64 block_words() { return sizeof(Polynomial) / sizeof(u64); }
 
-// Searches the block. The first `capacity` candidates go to `arguments`, in increasing order;
+// Searches the block. The first `capacity` candidates go to `arguments`, in increasing order but
+// for FAREY, which may give one more than once;
 // counts[4] is how many there are: if it exceeds the capacity, call again with more room.
 void search_block(const Polynomial* block, int method, i64* arguments, u64 capacity,
                   u64* counts) {
@@ -120,6 +138,8 @@ void search_block(const Polynomial* block, int method, i64* arguments, u64 capac
             search_run<Lefevre<Words>>(*block, run, output);
         else if (method == REGULAR)
             search_run<Regular<Words>>(*block, run, output);
+        else if (method == FAREY)
+            walk_run(*block, run, output);
         else
             scan_run(*block, run, output);
     }

@@ -3,7 +3,8 @@
 //   HD                    marks a function that both the CPU and the device run
 //   UNROLL                before a loop of constant length: unroll it whole
 //   u64, i64, u128, i128  the integer types of all kernels
-//   approximate_reciprocal(p)  1 / p, good to 2^-19 or better: nothing relies on how good it is
+//   approximate_reciprocal(p)       1 / p to a relative error of 2^-20
+//   approximate_reciprocal_root(p)  1 / sqrt(p) to a relative error of 2^-20
 //   fused(x, y, z)        x y + z with one rounding
 //   multiply_add, add_carry, subtract_borrow   one limb of a multi-limb operation
 #pragma once
@@ -30,6 +31,16 @@ HD double approximate_reciprocal(double p) {
     return r;
 #else
     return 1.0 / p;
+#endif
+}
+
+HD double approximate_reciprocal_root(double p) {
+#ifdef __CUDA_ARCH__
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(p));
+    return r;
+#else
+    return 1.0 / __builtin_sqrt(p);
 #endif
 }
 

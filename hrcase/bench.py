@@ -91,6 +91,7 @@ def bench(
     """Search with every method on every engine: once to compare and to warm up, then by turns.
 
     Args:
+        methods: an engine passes over those that it does not have.
         runs: timed runs of each; the best counts, since what else the machine does only adds.
         threads: processes for planning and refinement, default all processors.
 
@@ -98,7 +99,7 @@ def bench(
         VerificationFailed: two of them find different cases.
         Also what hrcase.search.search raises.
     """
-    pairs = [(engine, method) for engine in engines for method in methods]
+    pairs = [(e, method) for e in engines for method in methods if method in e.methods]
     first = _agreed(spec, pairs, threads)
     best: dict[int, _Timed] = {}
     for _ in range(runs):

@@ -128,7 +128,7 @@ def search(
     """Find every case that the spec asks for.
 
     Args:
-        method: "regular" or "lefevre"; it never changes the result.
+        method: "regular", "lefevre" or "farey"; it never changes the result.
         threads: of the CPU engine and processes for the refinement, default all processors.
         tuning: choices that a test may fix.
         most_cases: refuse when more cases than this are expected.

@@ -166,8 +166,10 @@ def test_every_method_finds_exactly_the_candidates(
         found, counts = cpu.run(block, method)
         assert found.tolist() == expected, method
         assert counts.candidates == len(expected)
-        assert counts.candidates <= counts.hits <= counts.scanned <= block.hi - block.lo
-        if method != "scan":
+        assert counts.candidates <= counts.hits <= counts.scanned
+        if method != "farey":  # it may look at an argument more than once
+            assert counts.scanned <= block.hi - block.lo
+        if method in ("lefevre", "regular"):
             assert counts.domains == -(-(block.hi - block.lo) >> block.domain_log2)
     assert cpu.run(block, "scan")[1].scanned == block.hi - block.lo
 
@@ -269,7 +271,7 @@ def test_more_candidates_than_the_first_buffer_holds() -> None:
         found, counts = cpu.run(block, method)
         assert found.tolist() == expected
         # A domain of 256 arguments goes once around the circle: all fail, hi cuts the last one.
-        assert method == "scan" or counts.subdomains == -(-40_007 // 32)
+        assert method in ("scan", "farey") or counts.subdomains == -(-40_007 // 32)
 
 
 def test_threads_do_not_meet() -> None:

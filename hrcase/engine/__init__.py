@@ -10,7 +10,7 @@ not on method, engine, device or number of threads. `hrcase.engine.cpu` runs blo
 
 Every engine has the method "scan" (the cubic of each run, stepped through every argument),
 "lefevre" and "regular" (a three-distance test on each domain, then on subdomains of an eighth,
-then the scan of those that fail).
+then the scan of those that fail), and "farey" (the Farey walk along each run).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-METHODS = ("scan", "lefevre", "regular")  # the kernels number them in this order
+METHODS = ("scan", "lefevre", "regular", "farey")  # the kernels number them in this order
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,13 @@ class Block:
         _require(0 <= self.window < 1 << (64 * self.limbs - 1), "0 <= window < 1/2")
         _require(0 <= self.run_window < 1 << 127, "0 <= run_window < 1/2")
         _require(1 <= self.run_log2 <= 60, "1 <= run_log2 <= 60")
+
+    def require_method(self, method: str) -> None:
+        """Raises ValueError if the block lacks what a method needs."""
+        if method in ("lefevre", "regular"):
+            self.require_domains()
+        elif method == "farey":
+            _require(2 <= self.run_log2 <= 31, "2 <= run_log2 <= 31")
 
     def require_domains(self) -> None:
         """Raises ValueError if the block has no domains for the three-distance tests."""
@@ -92,10 +99,12 @@ class Engine(Protocol):
         workers: threads that call `run` at a time to keep it busy.
         slice_domains: domain tests to put into one call, well below a second of work.
         is_device: the processors are free while it works, and should plan ahead.
+        methods: those of METHODS that it has.
     """
 
     name: str
     is_device: bool
+    methods: tuple[str, ...]
     workers: int
     slice_domains: int
 

@@ -5,13 +5,14 @@ ctypes releases the interpreter's lock for the length of a call, and the kernels
 
 import ctypes
 import os
+from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hrcase.engine import Block, Counts, method_number
+from hrcase.engine import METHODS, Block, Counts, method_number
 from hrcase.toolchain import compile_host
 
 _FIRST_CAPACITY = 4096
@@ -26,6 +27,7 @@ class CpuEngine:
 
     slice_domains = 1 << 21
     is_device = False
+    methods: tuple[str, ...] = METHODS
 
     def __init__(self, threads: int | None = None) -> None:
         self.workers = threads or os.cpu_count() or 1
@@ -46,8 +48,7 @@ def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
     ToolchainError if the kernels of this shape cannot be compiled.
     """
     number = method_number(method)
-    if method != "scan":
-        block.require_domains()
+    block.require_method(method)
     kernels = library(block.degree, block.limbs)
     packed = block.packed()
     capacity = _FIRST_CAPACITY
@@ -57,7 +58,8 @@ def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         kernels.search_block(packed, number, arguments.ctypes.data, capacity, counts.ctypes.data)
         found = Counts(*(int(count) for count in counts))
         if found.candidates <= capacity:
-            return arguments[: found.candidates].copy(), found
+            distinct = np.unique(arguments[: found.candidates])
+            return distinct, replace(found, candidates=len(distinct))
         capacity = found.candidates
 
 
@@ -72,7 +74,7 @@ def run_lines(
     Raises ValueError for anything else, and for a method that is not one of the two tests.
     """
     number = method_number(method)
-    if method == "scan" or a.shape != b.shape or a.ndim != 1:
+    if method not in ("lefevre", "regular") or a.shape != b.shape or a.ndim != 1:
         raise ValueError("lines need a three-distance test and two arrays alike; pass such")
     circle = 1 << (52 if doubles else 64)
     if not (1 <= length <= 1 << 31 and 0 <= window < circle):

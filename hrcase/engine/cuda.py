@@ -98,6 +98,7 @@ class CudaEngine:
     """
 
     is_device = True
+    methods: tuple[str, ...] = ("scan", "lefevre", "regular")
 
     def __init__(self, ordinal: int = 0) -> None:
         self.cuda: Any = driver()
@@ -132,8 +133,12 @@ class CudaEngine:
             SelfTestFailed: the kernels of this shape give a wrong answer on this device.
         """
         method_number(method)
-        if method != "scan":
-            block.require_domains()
+        if method not in self.methods:
+            raise NoDevice(
+                f"the method {method} has no kernels for CUDA devices; they are written for the "
+                "CPU only so far; take --device cpu, or --method regular"
+            )
+        block.require_method(method)
         with self._current():
             self._require_trust(block.degree, block.limbs)
             return self._run(block, method)
@@ -179,7 +184,7 @@ class CudaEngine:
             if (degree, limbs) in self._trusted:
                 return
             block, expected = known_answers(degree, limbs)
-            for method in ("scan", "lefevre", "regular"):
+            for method in self.methods:
                 found, _ = self._run(block, method)
                 if list(found) != expected:
                     raise SelfTestFailed(

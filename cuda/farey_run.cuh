@@ -1,0 +1,186 @@
+// From the cubic of a run to its walk, or to its one line: the start of a run, and the two regimes.
+// "Lemma N" is docs/farey.md.
+#pragma once
+
+#include "farey.cuh"
+#include "search.cuh"
+
+// Below this a2 H^3 the parabola of a run is a line and its window (lemma 11).
+constexpr double LINEAR_REGIME = 0.125;
+// With a wider window a walk would look at most arguments anyway: they are scanned instead.
+constexpr double WIDEST_WINDOW = 0.125;
+// A walk never has a larger order: denominators and residues fit 64-bit integers (lemma 4).
+constexpr double MOST_ORDER = 1073741824.0;  // 2^30
+
+constexpr double LEMMA_1_COEFFICIENT = 0x1p-52;  // relative error of a double of 128 bits
+constexpr double UP = 1 + 0x1p-48;               // rounds a sum of a few terms upwards
+
+// A 128-bit fraction modulo 1 in [-1/2, 1/2), as a double.
+HD double signed_fraction(u128 value) {
+    const i128 whole = static_cast<i128>(value);
+    const double high = static_cast<double>(static_cast<i64>(whole >> 64));
+    const double low = static_cast<double>(static_cast<u64>(value));
+    return fused(low, 0x1p-64, high) * 0x1p-64;
+}
+
+// A small window, unit 2^-128, rounded upwards.
+HD double upwards(u128 window) {
+    const double high = static_cast<double>(static_cast<u64>(window >> 64));
+    return (high + 1) * 0x1p-64 * UP;
+}
+
+// The line of a run in the linear regime (lemma 11): with q, d = q slope - a, g = q (constant),
+//     q (F(t) - k) = g + d t - mm,  |.| <= slack,  t = -mm left  (mod q).
+struct FareyLine {
+    u64 q, left;
+    double g, d, slack;
+};
+
+// The parabola of a run (lemma 1): |F - Q cmod 1| is inside `window`, which holds the cubic's too.
+struct Parabola {
+    double a0, a2;  // a2 >= 0
+    u128 slope;     // A1', unit 2^-128
+    double window;  // E
+};
+
+// Where Q turns downwards, F stands for -Q: |Q cmod 1| is the same.
+HD Parabola parabola_of(const Cubic& cubic, u128 window, int run_log2) {
+    u128 a0 = cubic.coefficient[0], a1 = cubic.coefficient[1];
+    u128 a2 = cubic.coefficient[2], a3 = cubic.coefficient[3];
+    if (static_cast<i128>(a2) < 0) a0 = 0 - a0, a1 = 0 - a1, a2 = 0 - a2, a3 = 0 - a3;
+    const double half = static_cast<double>(u64{1} << (run_log2 - 1));
+    const double cubic_term = fabs(signed_fraction(a3)) * half * half * half * 0.25;
+    const double quadratic = signed_fraction(a2);
+    const double rounding = LEMMA_1_COEFFICIENT * (1 + fabs(quadratic) * half * half);
+    // 3/4 H^2 = 3 2^(2R - 4), an integer for R >= 2.
+    const u128 economised = a1 + ((3 * a3) << (2 * run_log2 - 4));
+    return {signed_fraction(a0), fabs(quadratic), economised,
+            (upwards(window) + cubic_term + rounding) * UP};
+}
+
+// Is there a walk for this run? Otherwise it is a line.
+HD bool is_walked(const Parabola& f, int run_log2) {
+    const double half = static_cast<double>(u64{1} << (run_log2 - 1));
+    return f.a2 * half * half * half >= LINEAR_REGIME;
+}
+
+// Q = (c a2)^(-1/3), 1 <= Q <= MOST_ORDER: any order is right.
+HD u64 order_of(double a2) {
+    const double order = cbrt(1 / (FAREY_C * a2));
+    return static_cast<u64>(larger(1, smaller(order, MOST_ORDER)));
+}
+
+// The task of a run of 2^run_log2 arguments around `centre`, of which those with t <= last count.
+HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
+                     const Parabola& f) {
+    const double half = static_cast<double>(u64{1} << (run_log2 - 1));
+    const u64 order = order_of(f.a2);
+    const double q = static_cast<double>(order), half_inverse = 0.5 / f.a2;
+    // Lemma 5: at most 4 a2 H Q^2 + 2 fractions, each an addition.
+    const double steps = 4 * f.a2 * half * q * q + 2;
+    const double drift = LEMMA_6_FACTOR * (LEMMA_5_STEP + LEMMA_5_ADDITION * steps);
+
+    FareyTask task;
+    FareyRun<double>& run = task.run;
+    run.a0 = f.a0, run.a2 = f.a2, run.half_inverse = half_inverse;
+    run.order = q + 0.5;
+    run.reach = LEMMA_7_REACH * 0.5 * half_inverse / ((q + 1) * (q + 1));
+    run.drift = drift;
+    run.window = fused(drift, 0.5 + f.a2 * half * half, f.window) * UP;
+    run.half = half;
+    const double stop = static_cast<double>(last);
+    run.end = stop + drift * (fabs(stop) + half);
+
+    // The slope at the left end, exact: 2 a2 H is a double, so at most 53 bits above 2^-128 or so;
+    // what lies below 2^-128 moves x by less than lemma 5 allows.
+    const double fall = 2 * f.a2 * half;
+    const double whole = floor(fall);
+    const double fraction = (fall - whole) * 0x1p64;
+    const u64 high = static_cast<u64>(fraction);
+    const u64 low = static_cast<u64>((fraction - static_cast<double>(high)) * 0x1p64);
+    const u128 start = f.slope - ((static_cast<u128>(high) << 64) | low);
+    const Neighbours at = farey_neighbours(start, order);
+
+    FareyWalk<double>& walk = task.walk;
+    walk.left = static_cast<double>(left_denominator(at.q0, at.q1, order));
+    walk.q = static_cast<double>(at.q0), walk.right = static_cast<double>(at.q1);
+    walk.r = reciprocal(walk.q), walk.r_right = reciprocal(walk.right);
+    walk.x = -half - at.below / walk.q * half_inverse;
+    walk.x_right = -half + at.above / walk.right * half_inverse;
+    task.cubic = cubic, task.window = window, task.centre = centre, task.last = last;
+    return task;
+}
+
+HD FareyLine line_of_run(const Parabola& f, int run_log2) {
+    const u64 half = u64{1} << (run_log2 - 1);
+    const double h = static_cast<double>(half), bend = f.a2 * h * h * 0.5;
+    const u64 order = 2 * half + 1;
+    const Neighbours at = farey_neighbours(f.slope, order);
+    // The fraction on whose side of the mediant the slope lies: |d| <= 1/(order + 1).
+    const bool lower = at.below <= at.above;
+    const u64 q = lower ? at.q0 : at.q1;
+    const u64 left = lower ? left_denominator(at.q0, at.q1, order) : at.q0;
+    const double qd = static_cast<double>(q), d = lower ? at.below : -at.above;
+    // d is off by at most 2^-51 (1/(order + 1) + order 2^-64) or so, |t| <= H: lemma 11.
+    return {q, left, qd * (f.a0 + bend), d,
+            (qd * (f.window + bend) + 0x1p-48 * (1 + qd)) * UP};
+}
+
+// Gives every t of a linear run that may matter to sink.
+template <class Sink>
+HD void each_on_line(const FareyLine& line, double first, double last, const Sink& sink) {
+    const double at_first = fused(line.d, first, line.g), at_last = fused(line.d, last, line.g);
+    const double low = smaller(at_first, at_last) - line.slack;
+    const double high = larger(at_first, at_last) + line.slack;
+    for (double mm = ceil(low); mm <= high; mm += 1) {
+        Span span = {first, last};
+        const double reach = line.slack * UP + 0x1p-50 * (fabs(line.g) + fabs(mm));
+        if (fabs(line.d) * (last - first) > reach) {
+            const double inverse = 1 / line.d, middle = (mm - line.g) * inverse;
+            const double width = fabs(reach * inverse) + 0x1p-48 * fabs(middle) + 1;
+            span = {larger(first, middle - width), smaller(last, middle + width)};
+        }
+        each_of_class(line.q, line.left, static_cast<i64>(mm), span, sink);
+    }
+}
+
+// --- One run on one processor: calls sink(t) for every t, -H <= t <= last, that may matter. Some
+// come twice.
+template <class Sink>
+HD void each_of_walk(const FareyTask& task, const Sink& sink) {
+    FareyWalk<double> walk = task.walk;
+    while (true) {
+        Crossing<double> at = crossing_of(task.run, walk);
+        if (at.first <= at.last) {
+            const Span arc = arc_of(task, walk);
+            narrow(task, walk, arc, at);
+            for (double mm = at.first; mm <= at.last; mm += 1) {
+                if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
+                    each_near_root(task, walk, arc, at, mm, sink);
+            }
+        }
+        if (walk.x >= task.run.end) return;
+        walk.step(task.run);
+    }
+}
+
+template <class Sink>
+HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
+                    const Sink& sink) {
+    const Parabola f = parabola_of(cubic, window, run_log2);
+    const bool walked = f.window <= WIDEST_WINDOW && is_walked(f, run_log2);
+    if (walked) {
+        const FareyTask task = task_of(cubic, window, run_log2, centre, last, f);
+        if (task.run.window <= WIDEST_WINDOW) {
+            each_of_walk(task, sink);
+            return;
+        }
+    }
+    if (walked || f.window > WIDEST_WINDOW) {
+        const i64 first = -(i64{1} << (run_log2 - 1));
+        scan(cubic, window, first, static_cast<u64>(last - first + 1), sink);
+        return;
+    }
+    const double half = static_cast<double>(u64{1} << (run_log2 - 1));
+    each_on_line(line_of_run(f, run_log2), -half, static_cast<double>(last), sink);
+}

@@ -1,0 +1,108 @@
+"""The Farey walk against the scan of the same blocks: candidates equal, whatever the cubic."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hrcase import toolchain
+from hrcase.engine import Block, cpu
+from hrcase.formats import FORMATS, Format, scale
+from hrcase.plan import Tuning
+from hrcase.search import search
+from hrcase.spec import SearchSpec, exponent_range, interval
+
+ONE = 1 << 128
+TOY = Format("toy20", 20, -30, 30)
+
+
+def slope(generator: random.Random) -> int:
+    """Anything; near a small fraction; a coarse dyadic; next to an integer or a half."""
+    kind = generator.random()
+    if kind < 0.3:
+        return generator.getrandbits(128)
+    if kind < 0.6:
+        q = generator.randint(1, 200)
+        offset = generator.choice((0, 0, 1, -1, generator.getrandbits(60)))
+        return (generator.randint(0, q) * ONE // q + offset) % ONE
+    if kind < 0.8:
+        return generator.randrange(1 << 10) << 118
+    return generator.choice((0, 1, ONE - 1, ONE >> 1))
+
+
+def sized(generator: random.Random, log2: float) -> int:
+    """A coefficient of about 2^log2 of either sign; 0 now and then."""
+    if generator.random() < 0.07:
+        return 0
+    return int(2.0 ** max(0.0, 128 + log2)) * generator.choice((1, -1))
+
+
+def adversarial_block(generator: random.Random) -> Block:
+    """A cubic with any curvature, inflections inside, points exactly at the window's edge."""
+    run_log2 = generator.randint(2, 18)
+    length = generator.choice((1, 1 << run_log2, generator.randint(1, 3 << run_log2)))
+    lo = -generator.randint(0, length)
+    curvature = generator.uniform(-62, -6)
+    cubic = curvature * 1.5 + generator.uniform(-20, 2)
+    window = int(2.0 ** generator.uniform(-50, -3) * ONE) * (generator.random() > 0.1)
+    c = [generator.getrandbits(128), slope(generator)]
+    c += [sized(generator, curvature), sized(generator, cubic)]
+    if generator.random() < 0.3:
+        t = generator.randint(lo, lo + length - 1)
+        edge = generator.choice((window, -window)) + generator.choice((0, 1, -1))
+        c[0] = (edge - c[1] * t - c[2] * t * t - c[3] * t**3) % ONE
+    return Block(3, 2, tuple(c), window, lo, lo + length, run_log2, window, 6, (0, 0))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_walk_finds_what_the_scan_finds(seed: int) -> None:
+    generator = random.Random(seed)
+    found = walked = 0
+    for _ in range(250):
+        block = adversarial_block(generator)
+        scanned, _ = cpu.run(block, "scan")
+        farey, counts = cpu.run(block, "farey")
+        assert np.array_equal(scanned, farey), block
+        found += len(farey)
+        walked += counts.scanned < block.hi - block.lo
+    assert found > 1000
+    assert walked > 60, "most blocks fell back to the scan"
+
+
+def test_rough_reciprocals_miss_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Approximate reciprocals as bad as lemma 3 allows: a GPU's are."""
+    options = (*toolchain._HOST_OPTIONS, "-DFAREY_SPOIL=0x1p-20")
+    generator = random.Random(99)
+    blocks = [adversarial_block(generator) for _ in range(300)]
+    expected = [cpu.run(block, "scan")[0] for block in blocks]
+    with monkeypatch.context() as patch:
+        patch.setattr(toolchain, "_HOST_OPTIONS", options)
+        patch.setenv("HRCASE_CACHE", str(tmp_path))
+        cpu.library.cache_clear()
+        try:
+            found = [cpu.run(block, "farey")[0] for block in blocks]
+        finally:
+            cpu.library.cache_clear()
+    for block, here, there in zip(blocks, found, expected, strict=True):
+        assert np.array_equal(here, there), block
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2", "log", "sin", "cbrt"])
+def test_a_whole_toy_binade(name: str) -> None:
+    spec = SearchSpec(name, TOY, TOY, 11, "all", exponent_range(TOY, 1, 1, "positive"))
+    tuning = Tuning(domain_log2=7, scan=16)
+    assert search(spec, "farey", 1, tuning).cases == search(spec, "regular", 1, tuning).cases
+
+
+@pytest.mark.parametrize(
+    ("name", "exponent", "width"),
+    [("exp", 0, -14), ("exp", -20, -10), ("exp", -36, -4), ("exp", 8, -17), ("log", 1, -14)],
+)
+def test_slices_of_doubles(name: str, exponent: int, width: int) -> None:
+    double, lo = FORMATS["binary64"], scale(1, exponent)
+    region = interval(double, lo, lo * (1 + scale(1, width)), "")
+    spec = SearchSpec(name, double, double, 40, "all", region)
+    farey, regular = (search(spec, method, 1) for method in ("farey", "regular"))
+    assert farey.cases == regular.cases
+    assert farey.statistics.counts["scanned"] < 2**-10 * farey.statistics.arguments["searched"]
