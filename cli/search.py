@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from hrcase import search as walk
-from hrcase.claim import bits_in_words, range_text
+from hrcase.claim import bits_in_words, range_text, settled_line
 from hrcase.cli.errors import UsageError
 from hrcase.domain import Rule
 from hrcase.engine.choose import engine_for
@@ -184,6 +184,8 @@ def _remainder(spec: SearchSpec, stopped: walk.Stopped) -> str:
     """Print what is finished and what remains; the error line."""
     for lo, hi in stopped.finished:
         click.echo(f"finished   {range_text(spec.inp, lo, hi)}", err=True)
+    for piece in stopped.ranges:
+        click.echo(f"  not rows: {settled_line(spec.inp, piece)}", err=True)
     for lo, hi in stopped.remaining:
         end = to_hex(spec.inp.value(hi)) if hi <= spec.inp.max_ordinal else "inf"
         click.echo(f"remaining  --interval {to_hex(spec.inp.value(lo))},{end}", err=True)

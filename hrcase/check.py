@@ -17,6 +17,7 @@ from hrcase.ziv import (
     decimal,
     describe,
     nearest_breakpoint,
+    require_exact,
     round_to,
 )
 
@@ -65,6 +66,7 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         raise InputError(f"{f.outside}; x = {to_hex(x)} lies there; give another x")
     exact = f.exact(x)
     if exact is not None:
+        require_exact(f, m, e, exact, 2 * out.precision + 64)
         report = _report(out, x, (exact, exact))
         assert report is not None
         return report

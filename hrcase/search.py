@@ -88,6 +88,8 @@ class Stopped(HrcaseError):
 
     Attributes:
         finished, remaining: ranges of ordinals, half open, ascending.
+        ranges: the settled pieces of kind "b" and "c" among the finished ones: their cases are no
+            rows.
         cases: those found in the finished ranges; None where there are more candidates than
             MOST_CASES_ON_STOP.
     """
@@ -98,10 +100,12 @@ class Stopped(HrcaseError):
         self,
         finished: list[tuple[int, int]],
         remaining: list[tuple[int, int]],
+        ranges: list[Piece],
         cases: list[HRCase] | None,
     ) -> None:
         super().__init__("stopped before the end")
-        self.finished, self.remaining, self.cases = finished, remaining, cases
+        self.finished, self.remaining = finished, remaining
+        self.ranges, self.cases = ranges, cases
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,10 +310,13 @@ class _Run:
                 lo = max(lo, min(b, hi))
             if lo < hi:
                 remaining.append((lo, hi))
+        done = set(self.done)
+        theorems = ((p, p.settlement) for p in self.pieces if (p.lo, p.hi) in done)
+        ranges = [p for p, theorem in theorems if theorem is not None and theorem.kind != "a"]
         if len(self.candidates) > MOST_CASES_ON_STOP:
-            return Stopped(finished, remaining, None)
+            return Stopped(finished, remaining, ranges, None)
         cases = sorted(refiner.refine(self.candidates).cases, key=lambda case: case.x)
-        return Stopped(finished, remaining, cases)
+        return Stopped(finished, remaining, ranges, cases)
 
     def _timed(self, stage: str) -> _Stopwatch:
         return _Stopwatch(self.statistics.seconds, stage)

@@ -118,6 +118,18 @@ class SearchSpec:
                 f"--bits {self.bits} is out of range; for {self.out.name} give "
                 f"{LEAST_BITS} <= M <= {most} (default {default_bits(self.out)})"
             )
+        if (
+            self.rounding == "nearest"
+            and not self.out.subnormals
+            and self.bits < self.out.precision
+        ):
+            # Just below 2^emin an ulp is 2^emin, and the least midpoint above is 2^-p of it away:
+            # from M = p on no midpoint of another binade is within reach (hrcase.lattice).
+            raise InputError(
+                f"{self.out.name} has no subnormals, so that midpoints above 2^{self.out.emin} are "
+                f"within 2^-{self.bits} ulp of values below it; give --bits of at least "
+                f"{self.out.precision}, or another rounding"
+            )
         if self.rounding not in ROUNDINGS:
             raise InputError(f"rounding is one of {', '.join(ROUNDINGS)}, not {self.rounding!r}")
 

@@ -61,9 +61,10 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
     """
     f, x = spec.function, spec.inp.value(ordinal)
     exact = f.exact(x)
-    if exact is not None:
-        return _exact_verdict(spec, x, exact)
     m, e = spec.inp.parts(ordinal)
+    if exact is not None:
+        require_exact(f, m, e, exact, spec.out.precision + spec.bits + 64)
+        return _exact_verdict(spec, x, exact)
     precision = spec.out.precision + spec.bits + 64
     while precision <= MOST_PRECISION:
         try:
@@ -106,6 +107,23 @@ def confirm(
             return
         precision *= 2
     raise SelfTestFailed(f"Arb gives no verdict on {f.name} at {m}*2^{e} with {precision} bits")
+
+
+def require_exact(f: Function, m: int, e: int, exact: mpq, precision: int) -> None:
+    """Check a value that a function's rule calls exact against MPFR: a wrong rule loses cases.
+
+    Raises:
+        SelfTestFailed: MPFR's enclosure does not hold the value.
+    """
+    try:
+        low, high = by_mpfr(f, m, e, precision)
+    except OutOfReach:  # f(x) is 0, or beyond every exponent in use
+        return
+    if not low <= exact <= high:
+        raise SelfTestFailed(
+            f"the rule of {f.name} says that its value at {m}*2^{e} is {exact}, and MPFR says that "
+            "it is not; please report this input"
+        )
 
 
 def _exact_verdict(spec: SearchSpec, x: mpq, y: mpq) -> HRCase | Rejection:

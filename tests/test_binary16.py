@@ -126,6 +126,8 @@ def test_two_formats(name: str, inp: Format, out: Format, rounding: str) -> None
         "nearest": ((4, "lefevre"), (9, "regular")),
         "directed": ((3, "regular"), (7, "lefevre")),
     }[rounding]:
+        if rounding == "nearest" and not out.subnormals:
+            bits = max(bits, out.precision)  # fewer are refused: hrcase/spec.py
         check(SearchSpec(name, inp, out, bits, rounding, everything(inp)), method)
 
 
