@@ -111,7 +111,8 @@ def command(
     if output is not None:
         _check_output(output)
     engine, notice = engine_for(device, threads)
-    click.echo(notice or f"searching on {engine.name}", err=True)
+    if notice is not None:
+        click.echo(notice, err=True)
     started = time.monotonic()
     try:
         with closing(engine), _Watch(sys.stderr) as watch:
@@ -119,6 +120,7 @@ def command(
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
     _give(result, output)
+    click.echo(f"device    {engine.name}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
 
