@@ -31,7 +31,7 @@ SLICE_DOMAINS = 1 << 25
 LANES = 3
 THREADS = 128
 BLOCKS_A_MULTIPROCESSOR = 8
-MOST_PACKET_LOG2 = 6
+MOST_PACKET_LOG2 = 4
 ENOUGH_THREADS_LOG2 = 18
 """Packets are as long as leaves the device this many threads."""
 
