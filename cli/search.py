@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TextIO
@@ -21,7 +22,7 @@ from rich.progress import (
 from hrcase import search as walk
 from hrcase.claim import bits_in_words, range_text, settled_line
 from hrcase.cli.errors import UsageError
-from hrcase.domain import Rule
+from hrcase.domain import Rule, split
 from hrcase.engine.choose import engine_for
 from hrcase.errors import Interrupted
 from hrcase.export import atomic_write, check_writable
@@ -31,6 +32,7 @@ from hrcase.formats import FORMATS, Format, format_by_name
 from hrcase.functions import function_by_name
 from hrcase.hexfloat import parse_interval, to_hex
 from hrcase.lattice import ROUNDINGS
+from hrcase.plan import Tuning, next_block
 from hrcase.spec import (
     SIGNS,
     Region,
@@ -79,6 +81,7 @@ SECONDS_BETWEEN_LINES = 60.0
     help="Refuse a search that would give more cases.",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc.")
+@click.option("--explain", is_flag=True, help="Print the error budget and search nothing.")
 def command(
     function: str,
     exponent_range: str | None,
@@ -93,6 +96,7 @@ def command(
     threads: int | None,
     max_cases: int,
     output: Path | None,
+    explain: bool,
 ) -> None:
     """List every hard-to-round case of FUNCTION.
 
@@ -108,6 +112,9 @@ def command(
     spec = SearchSpec(
         function, inp, out, default_bits(out) if bits is None else bits, rounding, region
     )
+    if explain:
+        click.echo("\n".join(_budgets(spec)))
+        return
     if output is not None:
         _check_output(output)
     engine, notice = engine_for(device, threads)
@@ -123,6 +130,23 @@ def command(
     click.echo(f"device    {engine.name}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
+
+
+def _budgets(spec: SearchSpec) -> Iterator[str]:
+    """The error budget of the first block of each searched piece, term by term."""
+    for piece in split(spec):
+        if piece.rule is not Rule.SEARCHED:
+            continue
+        planned = next_block(spec, piece, piece.lo, Tuning())
+        if planned.block is None or planned.budget is None:
+            continue
+        block = planned.block
+        yield (
+            f"{range_text(spec.inp, piece.lo, piece.hi)}: degree {block.degree}, {block.limbs} "
+            f"limbs, blocks of {planned.count} arguments, runs of 2^{block.run_log2}, "
+            f"domains of 2^{block.domain_log2}; w is 2^-{spec.bits} ulp"
+        )
+        yield from planned.budget.explain(1 << block.domain_log2)
 
 
 def _region(

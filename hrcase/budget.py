@@ -62,8 +62,7 @@ class ErrorBudget:
         """The window for the line of a domain of `length` arguments."""
         quadratic = self.quadratic_bound * length**2 / 8
         cubic = self.cubic_bound * length**3 / 8
-        rounding = scale(length, -FRACTION_BITS - 1) + scale(1, -FRACTION_BITS)
-        return self.run_window + quadratic + cubic + rounding
+        return self.run_window + quadratic + cubic + line_rounding(length)
 
     def explain(self, length: int) -> list[str]:
         """The budget for people: one line a term, with its share of the target."""
@@ -77,12 +76,18 @@ class ErrorBudget:
             "run window": self.run_window,
             f"quadratic term, N = {length}": self.quadratic_bound * length**2 / 8,
             f"cubic term, N = {length}": self.cubic_bound * length**3 / 8,
+            f"line rounded to {FRACTION_BITS} bits": line_rounding(length),
             "domain window": self.domain_window(length),
         }
         return [
             f"{name:38} {float(value):.4e}  {float(value / self.target):12.6f} w"
             for name, value in terms.items()
         ]
+
+
+def line_rounding(length: int) -> mpq:
+    """What the fixed point of a domain's line costs: slope, then value (cuda/tabulate.cuh)."""
+    return scale(length, -FRACTION_BITS - 1) + scale(1, -FRACTION_BITS)
 
 
 def shifted_bound(magnitudes: list[mpq], order: int, reach: int) -> mpq:

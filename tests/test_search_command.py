@@ -348,3 +348,14 @@ def test_without_a_compiler_one_line_says_what_to_install(tmp_path: Path) -> Non
     assert 'type "apt-get install g++"' in error
     assert "Traceback" not in done.stderr
     assert not output.exists()
+
+
+def test_explain_prints_the_budget_and_searches_nothing(capsys: Captured) -> None:
+    asked = ("exp", "--interval", "0.25,0.25001", "--bits", "36", "--explain")
+    exit_code, out, err = search(capsys, *asked)
+    assert (exit_code, err) == (0, "")
+    shares = {
+        line[:38].strip(): float(line.split()[-2]) for line in out.splitlines() if line[-2:] == " w"
+    }
+    assert shares["target w"] == 1
+    assert shares["block window"] <= shares["run window"] < shares["domain window"]
