@@ -25,6 +25,9 @@ from hrcase.spec import Region, SearchSpec, everything, interval
 BINARY16, BFLOAT16, BINARY32 = FORMATS["binary16"], FORMATS["bfloat16"], FORMATS["binary32"]
 WIDE, NARROW = Format("wide", 11, -9, 8), Format("narrow", 8, -6, 5)
 FLUSHED = Format("flushed", 10, -9, 9, subnormals=False)
+CAPPED = Format("capped", 7, -6, -1)
+"""All its numbers are below 1, where exp and exp2 of tiny x < 0 are as flat as can be."""
+
 SHORT = Tuning(domain_log2=6, scan=16)
 """Few arguments are scanned, so that pieces and kernels decide the most."""
 
@@ -128,7 +131,19 @@ def test_two_formats(name: str, inp: Format, out: Format, rounding: str) -> None
     }[rounding]:
         if rounding == "nearest" and not out.subnormals:
             bits = max(bits, out.precision)  # fewer are refused: hrcase/spec.py
+        if rounding == "nearest" and not out.subnormals:
+            bits = max(bits, out.precision)  # fewer are refused
         check(SearchSpec(name, inp, out, bits, rounding, everything(inp)), method)
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("scan", [1, 4096])
+def test_nothing_depends_on_the_scans(name: str, rounding: str, scan: int) -> None:
+    """Pieces of two arguments, as between extrema of sin; and nothing but scans."""
+    tuning = Tuning(domain_log2=6, scan=scan)
+    for inp, out in ((NARROW, NARROW), (FLUSHED, CAPPED)):
+        check(SearchSpec(name, inp, out, 3, rounding, everything(inp)), "regular", tuning)
 
 
 SLICES = {

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from itertools import islice, pairwise
 
 import pytest
-from brute.reference import FUNCTIONS, Value, evaluate
+from brute.reference import CONTEXT, FUNCTIONS, Value, evaluate
+from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
 from hrcase.lattice import ROUNDINGS
 from hrcase.plan import Tuning, plan
-from hrcase.spec import Region, SearchSpec
+from hrcase.spec import LEAST_BITS, Region, SearchSpec
 
 MULTIPLIER = int(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
 ALL_FORMATS = [*FORMATS.values(), Format("toy", 13, -20, 12, subnormals=False)]
@@ -49,8 +50,10 @@ def specs(draw: st.DrawFn, name: str) -> SearchSpec:
     most = 2 << inp.precision if name == "sin" else hi - lo
     length = draw(st.one_of(st.just(most), st.integers(1, 1000), st.integers(1, most + 1)))
     hi = min(inp.max_ordinal + 1, lo + max(1, length))
-    bits = draw(st.integers(3, min(60, 4 * out.precision)))
     rounding = draw(st.sampled_from(ROUNDINGS))
+    flushed_midpoints = rounding == "nearest" and not out.subnormals
+    least = out.precision if flushed_midpoints else LEAST_BITS
+    bits = draw(st.integers(least, min(60, 4 * out.precision)))
     region = Region("", ((min(lo, hi - 1), hi),), is_open=True)
     return SearchSpec(name, inp, out, bits, rounding, region)
 
@@ -81,6 +84,12 @@ def output_binade(value: Value, out: Format) -> tuple[int, int]:
     return value.sign, exponent
 
 
+def half_turn(m: int, e: int) -> int:
+    """k with (k - 1/2) pi < m 2^e < (k + 1/2) pi, for |m 2^e| < 2^11."""
+    pi = scale(*map(int, CONTEXT.const_pi().as_mantissa_exp()))
+    return int((scale(m, e) / pi + mpq(1, 2)) // 1)
+
+
 def check_searched(spec: SearchSpec, piece: Piece, inside: list[int]) -> None:
     """One sign, one ulp of x, one output binade, which is the one that its key names."""
     arguments = [piece.lo, piece.hi - 1, *(piece.lo + i % piece.count for i in inside)]
@@ -90,6 +99,8 @@ def check_searched(spec: SearchSpec, piece: Piece, inside: list[int]) -> None:
     binades = {output_binade(y, spec.out) for y in values if y is not None}
     sign = (piece.key > 0) - (piece.key < 0)
     assert None not in values
+    if spec.function_name == "sin":
+        assert half_turn(*parts[0]) == half_turn(*parts[1]), "an extremum inside"
     assert binades == {(sign, spec.out.emin - 1 + abs(piece.key))}
 
 
