@@ -218,7 +218,9 @@ def _first_beyond(spec: SearchSpec, point: RealPoint) -> int:
 
 def _split_monotone(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
     """Settle what vanishes at either end of a monotone range; cut the rest by output binades."""
-    head = first_ordinal_where(lo, hi, lambda i: not _vanishes(spec, i))
+    head = lo
+    if lo < hi and _vanishes(spec, lo):
+        head = first_ordinal_where(lo, hi, lambda i: not _vanishes(spec, i))
     yield from _vanished(spec, lo, head)
     tail = hi
     if head < hi and _vanishes(spec, hi - 1):

@@ -82,6 +82,8 @@ def by_mpfr(f: Function, m: int, e: int, precision: int) -> Interval:
     y = rounded(f, m, e, precision, gmpy2.RoundToNearest)
     if not gmpy2.is_finite(y) or y == 0:
         raise OutOfReach(vanishes=y == 0)
+    if gmpy2.get_exp(y) <= 1 - MOST_EXPONENT:  # rounded up to the least number: no half ulp
+        raise OutOfReach(vanishes=True)
     value, error = exact_value(y), scale(1, gmpy2.get_exp(y) - precision - 1)
     return value - error, value + error
 

@@ -86,7 +86,12 @@ def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -
 
 
 def _series(f: Function, x: arb, degree: int) -> list[arb]:
-    series = f.series(arb_series([x, 1], prec=degree + 1))
+    # flint cuts every series at its cap, 10 by default, and calls what lies beyond 0.
+    previous, flint_context.cap = flint_context.cap, degree + 2
+    try:
+        series = f.series(arb_series([x, 1], prec=degree + 1))
+    finally:
+        flint_context.cap = previous
     coefficients = [series[j] for j in range(degree + 1)]
     if not all(c.is_finite() for c in coefficients):
         raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")

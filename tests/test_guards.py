@@ -9,7 +9,9 @@ from hrcase import functions
 from hrcase.check import check
 from hrcase.errors import InputError, SelfTestFailed
 from hrcase.formats import FORMATS, Format
+from hrcase.lattice import lattice
 from hrcase.spec import SearchSpec, everything
+from hrcase.taylor import Stretch, derivative_bound
 from hrcase.ziv import refine
 
 BINARY16 = FORMATS["binary16"]
@@ -33,3 +35,17 @@ def test_a_rule_that_calls_an_inexact_value_exact_is_caught(
         refine(spec, BINARY16.ordinal(mpq(1)))
     with pytest.raises(SelfTestFailed, match="says that its value"):
         check(lying, BINARY16, BINARY16, mpq(1))
+
+
+def test_the_tenth_derivative_is_not_cut_to_zero() -> None:
+    """flint's series end at ctx.cap = 10 terms unless told otherwise."""
+    axis = lattice(FORMATS["binary64"], 1, "all")
+    stretch = Stretch(1 << 52, -52, -1000, 1000)
+    for order in (9, 10, 14):
+        assert derivative_bound(functions.REGISTRY["exp"], axis, stretch, order) > 0
+
+
+def test_a_value_rounded_up_to_the_least_mpfr_number_is_out_of_reach() -> None:
+    double = FORMATS["binary64"]
+    with pytest.raises(InputError, match="nearest breakpoint is 0"):
+        check(functions.REGISTRY["exp"], double, double, mpq(-1453637, 2))
