@@ -15,7 +15,8 @@ constexpr double MOST_ORDER = 1073741824.0;  // 2^30
 constexpr double LEMMA_1_COEFFICIENT = 0x1p-52;  // relative error of a double of 128 bits
 constexpr double UP = 1 + 0x1p-48;               // rounds a sum of a few terms upwards
 
-// A 128-bit fraction modulo 1 in [-1/2, 1/2), as a double.
+// A 128-bit fraction modulo 1 in [-1/2, 1/2), as a double: to a relative error of 2^-52 where it is
+// not negative, to an absolute one of 2^-116 everywhere.
 HD double signed_fraction(u128 value) {
     const i128 whole = static_cast<i128>(value);
     const double high = static_cast<double>(static_cast<i64>(whole >> 64));
@@ -49,7 +50,7 @@ HD Parabola parabola_of(const Cubic& cubic, u128 window, int run_log2) {
     u128 a2 = cubic.coefficient[2], a3 = cubic.coefficient[3];
     if (static_cast<i128>(a2) < 0) a0 = 0 - a0, a1 = 0 - a1, a2 = 0 - a2, a3 = 0 - a3;
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));
-    const double cubic_term = fabs(signed_fraction(a3)) * half * half * half * 0.25;
+    const double cubic_term = fabs(signed_fraction(magnitude(a3))) * half * half * half * 0.25;
     const double quadratic = signed_fraction(a2);
     const double rounding = LEMMA_1_COEFFICIENT * (1 + fabs(quadratic) * half * half);
     // 3/4 H^2 = 3 2^(2R - 4), an integer for R >= 2.
@@ -144,35 +145,19 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
     }
 }
 
-// --- One run on one processor: calls sink(t) for every t, -H <= t <= last, that may matter. Some
-// come twice.
-template <class Sink>
-HD void each_of_walk(const FareyTask& task, const Sink& sink) {
-    FareyWalk<double> walk = task.walk;
-    while (true) {
-        Crossing<double> at = crossing_of(task.run, walk);
-        if (at.first <= at.last) {
-            const Span arc = arc_of(task, walk);
-            narrow(task, walk, arc, at);
-            for (double mm = at.first; mm <= at.last; mm += 1) {
-                if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-                    each_near_root(task, walk, arc, at, mm, sink);
-            }
-        }
-        if (walk.x >= task.run.end) return;
-        walk.step(task.run);
-    }
-}
+// --- One run.
 
-template <class Sink>
+// Finds what may matter in a run: calls sink(t), -H <= t <= last, or hands the walk that finds the t
+// to walks.add(task).
+template <class Sink, class Walks>
 HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
-                    const Sink& sink) {
+                    const Sink& sink, Walks& walks) {
     const Parabola f = parabola_of(cubic, window, run_log2);
     const bool walked = f.window <= WIDEST_WINDOW && is_walked(f, run_log2);
     if (walked) {
         const FareyTask task = task_of(cubic, window, run_log2, centre, last, f);
         if (task.run.window <= WIDEST_WINDOW) {
-            each_of_walk(task, sink);
+            walks.add(task);
             return;
         }
     }

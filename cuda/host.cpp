@@ -7,7 +7,7 @@
 //   lo < hi, |lo|, |hi| <= 2^62; 1 <= run_log2 <= 60; windows as said in polynomial.cuh;
 //   6 <= domain_log2 <= min(run_log2, 30), unless the method is SCAN.
 // Nothing is global: calls from several threads do not meet.
-#include "farey_run.cuh"
+#include "farey_batch.h"
 #include "search.cuh"
 
 namespace {
@@ -80,17 +80,25 @@ void scan_run(const Polynomial& block, u64 run, Output& output) {
 }
 
 // `domains` counts runs here, `scanned` the arguments that the cubic decided.
-void walk_run(const Polynomial& block, u64 run, Output& output) {
-    const Cubic cubic = cubic_of_run(block, run);
+void search_by_walks(const Polynomial& block, Output& output) {
     const u128 window = block.run_window_value();
     const int run_log2 = static_cast<int>(block.run_log2);
-    const i64 half = i64{1} << (run_log2 - 1), centre = block.run_start(run) + half;
-    const i64 left = block.hi - 1 - centre, last = left < half - 1 ? left : half - 1;
-    ++output.counts.domains;
-    each_of_run(cubic, window, run_log2, centre, last, [&](i64 t) {
+    const i64 half = i64{1} << (run_log2 - 1);
+    const auto decide = [&](const Cubic& cubic, i64 centre, i64 t) {
         ++output.counts.scanned;
         if (is_hit(cubic, window, t)) output.decide(block, centre + t);
-    });
+    };
+    const auto sink = [&](const FareyTask& task, i64 t) { decide(task.cubic, task.centre, t); };
+    FareyBatch<WidestReal, decltype(sink)> walks(sink);
+    const u64 runs = block.run_count();
+    for (u64 run = 0; run < runs; ++run) {
+        const Cubic cubic = cubic_of_run(block, run);
+        const i64 centre = block.run_start(run) + half, left = block.hi - 1 - centre;
+        ++output.counts.domains;
+        each_of_run(cubic, window, run_log2, centre, left < half - 1 ? left : half - 1,
+                    [&](i64 t) { decide(cubic, centre, t); }, walks);
+    }
+    walks.finish();
 }
 
 template <class Test>
@@ -132,14 +140,13 @@ u64 block_words() { return sizeof(Polynomial) / sizeof(u64); }
 void search_block(const Polynomial* block, int method, i64* arguments, u64 capacity,
                   u64* counts) {
     Output output = {arguments, capacity, {}};
-    const u64 runs = block->run_count();
+    const u64 runs = method == FAREY ? 0 : block->run_count();
+    if (method == FAREY) search_by_walks(*block, output);
     for (u64 run = 0; run < runs; ++run) {
         if (method == LEFEVRE)
             search_run<Lefevre<Words>>(*block, run, output);
         else if (method == REGULAR)
             search_run<Regular<Words>>(*block, run, output);
-        else if (method == FAREY)
-            walk_run(*block, run, output);
         else
             scan_run(*block, run, output);
     }

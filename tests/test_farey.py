@@ -70,14 +70,25 @@ def test_the_walk_finds_what_the_scan_finds(seed: int) -> None:
     assert walked > 60, "most blocks fell back to the scan"
 
 
-def test_rough_reciprocals_miss_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Approximate reciprocals as bad as lemma 3 allows: a GPU's are."""
-    options = (*toolchain._HOST_OPTIONS, "-DFAREY_SPOIL=0x1p-20")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-DFAREY_SPOIL=0x1p-20"],  # reciprocals as bad as lemma 3 allows: a GPU's are
+        ["-DFAREY_SPOIL=-0x1p-20", "-mno-avx512f"],
+        ["-mno-avx512f", "-mno-avx2"],  # one run at a time
+        ["-DFAREY_C=0.25"],
+        ["-DFAREY_C=8.0"],
+    ],
+    ids=" ".join,
+)
+def test_no_lanes_reciprocals_or_order_miss_anything(
+    options: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     generator = random.Random(99)
     blocks = [adversarial_block(generator) for _ in range(300)]
     expected = [cpu.run(block, "scan")[0] for block in blocks]
     with monkeypatch.context() as patch:
-        patch.setattr(toolchain, "_HOST_OPTIONS", options)
+        patch.setattr(toolchain, "_HOST_OPTIONS", (*toolchain._HOST_OPTIONS, *options))
         patch.setenv("HRCASE_CACHE", str(tmp_path))
         cpu.library.cache_clear()
         try:
@@ -86,6 +97,34 @@ def test_rough_reciprocals_miss_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pat
             cpu.library.cache_clear()
     for block, here, there in zip(blocks, found, expected, strict=True):
         assert np.array_equal(here, there), block
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("where", [-1.0, -0.5, 0.5, 0.99])
+def test_a_small_cubic_term_is_in_the_window(sign: int, where: float) -> None:
+    """|A3| H^3/4 = 2^-42 is all that a window of 0 grows by: t stands where the line is off by it.
+
+    A3 is below 2^-64, where a negative number modulo 1 loses its digits next to 1.
+    """
+    generator = random.Random(int(100 * where))
+    cubic, t = sign << 10, int(where * (1 << 26))
+    for _ in range(50):
+        line = generator.getrandbits(128)
+        c = (-line * t - cubic * t**3, line, 0, cubic)
+        block = Block(3, 2, c, 0, -(1 << 26), 1 << 26, 27, 0, 6, (0, 0))
+        assert t in cpu.run(block, "farey")[0]
+
+
+def test_runs_side_by_side_do_not_meet() -> None:
+    """Many runs of a block, walked in lanes: each gives what it gives alone, the last one too."""
+    generator = random.Random(5)
+    for runs in (1, 7, 8, 9, 15, 16, 17, 40):
+        c = (generator.getrandbits(128), generator.getrandbits(128), ONE >> 36, ONE >> 70)
+        hi = (runs << 14) - generator.randrange(1 << 14)
+        block = Block(3, 2, c, ONE >> 13, 0, hi, 14, ONE >> 13, 6, (0, 0))
+        expected, _ = cpu.run(block, "scan")
+        assert len(expected) > runs
+        assert np.array_equal(cpu.run(block, "farey")[0], expected)
 
 
 @pytest.mark.parametrize("name", ["exp", "exp2", "log", "sin", "cbrt"])
