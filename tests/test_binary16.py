@@ -146,6 +146,25 @@ def test_nothing_depends_on_the_scans(name: str, rounding: str, scan: int) -> No
         check(SearchSpec(name, inp, out, 3, rounding, everything(inp)), "regular", tuning)
 
 
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+def test_flat_next_to_the_overflow(name: str, rounding: str) -> None:
+    """Thousands of values next below 1, which is no number of the output format."""
+    region = interval(BINARY16, scale(-1, -6), mpq(0), "tiny x < 0")
+    check(SearchSpec(name, BINARY16, CAPPED, 3, rounding, region), "regular")
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_distance_of_exactly_the_threshold_is_no_case(side: int) -> None:
+    """cbrt(x) = 5/4 +- 1/64, exactly, where an ulp is 1/8, within flat ranges of one kind each."""
+    long, short = Format("long", 40, -20, 20), Format("short", 4, -6, 6)
+    edge = long.ordinal((mpq(5, 4) + mpq(side, 64)) ** 3)
+    region = Region("around", ((edge - 500, edge + 500),))
+    result = check(SearchSpec("cbrt", long, short, 3, "all", region), "regular")
+    cases = 500 if side > 0 else 499
+    assert settled_kinds(result) == {"a": 1000 - cases, "b": cases}
+
+
 SLICES = {
     "exp": (mpq(3), mpq(3) + scale(1, -7)),
     "exp2": (mpq(5), mpq(5) + scale(1, -7)),
