@@ -24,7 +24,8 @@ def slope(generator: random.Random) -> int:
         return generator.getrandbits(128)
     if kind < 0.6:
         q = generator.randint(1, 200)
-        offset = generator.choice((0, 0, 1, -1, generator.getrandbits(60)))
+        near = generator.getrandbits(generator.randint(40, 120))
+        offset = generator.choice((0, 0, 1, -1, near, -near))
         return (generator.randint(0, q) * ONE // q + offset) % ONE
     if kind < 0.8:
         return generator.randrange(1 << 10) << 118
@@ -55,6 +56,32 @@ def adversarial_block(generator: random.Random) -> Block:
     return Block(3, 2, tuple(c), window, lo, lo + length, run_log2, window, 6, (0, 0))
 
 
+def planted_block(generator: random.Random) -> tuple[Block, int]:
+    """A long run of a real curvature, and a t of it at the very edge of a tiny window.
+
+    The window is so small that what is added to it for the arithmetic in doubles decides.
+    """
+    run_log2 = generator.randint(12, 27)
+    half = 1 << (run_log2 - 1)
+    hi = generator.choice((half, generator.randint(1 - half, half)))
+    t = generator.choice((-half, hi - 1, hi - 1, generator.randint(-half, hi - 1)))
+    curvature = generator.uniform(-3 * run_log2 - 1, 6 - 2 * run_log2)
+    if run_log2 < 15:
+        curvature = generator.uniform(-3 * run_log2 - 1, -4)
+    c2 = sized(generator, curvature)
+    c3 = sized(generator, min(-3.0 * run_log2 - 30, curvature * 1.5))
+    window = generator.choice((0, 0, generator.getrandbits(70)))
+    c1 = slope(generator) - 2 * c2 * generator.choice((0, 0, t, -half))
+    c0 = generator.choice((window, -window)) - c1 * t - c2 * t * t - c3 * t**3
+    block = Block(3, 2, (c0, c1, c2, c3), window, -half, hi, run_log2, window, 6, (0, 0))
+    return block, t
+
+
+def lost(planted: list[tuple[Block, int]]) -> list[tuple[Block, int]]:
+    """Those that the walk does not find."""
+    return [(block, t) for block, t in planted if t not in cpu.run(block, "farey")[0]]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_walk_finds_what_the_scan_finds(seed: int) -> None:
     generator = random.Random(seed)
@@ -73,6 +100,7 @@ def test_the_walk_finds_what_the_scan_finds(seed: int) -> None:
 @pytest.mark.parametrize(
     "options",
     [
+        [],
         ["-DFAREY_SPOIL=0x1p-20"],  # reciprocals as bad as lemma 3 allows: a GPU's are
         ["-DFAREY_SPOIL=-0x1p-20", "-mno-avx512f"],
         ["-mno-avx512f", "-mno-avx2"],  # one run at a time
@@ -86,6 +114,7 @@ def test_no_lanes_reciprocals_or_order_miss_anything(
 ) -> None:
     generator = random.Random(99)
     blocks = [adversarial_block(generator) for _ in range(300)]
+    planted = [planted_block(generator) for _ in range(4000)]
     expected = [cpu.run(block, "scan")[0] for block in blocks]
     with monkeypatch.context() as patch:
         patch.setattr(toolchain, "_HOST_OPTIONS", (*toolchain._HOST_OPTIONS, *options))
@@ -93,10 +122,12 @@ def test_no_lanes_reciprocals_or_order_miss_anything(
         cpu.library.cache_clear()
         try:
             found = [cpu.run(block, "farey")[0] for block in blocks]
+            missed = lost(planted)
         finally:
             cpu.library.cache_clear()
     for block, here, there in zip(blocks, found, expected, strict=True):
         assert np.array_equal(here, there), block
+    assert missed == []
 
 
 @pytest.mark.parametrize("sign", [1, -1])
