@@ -128,15 +128,27 @@ HD Roots<Real> roots_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
     return {w, fused(run.drift, magnitude(walk.x) + w + run.half, spread)};
 }
 
-// The lanes in which the class of mm has a member within the width of a root (lemma 9).
+// Where the roots lie in the class of mm: t of the class is t = j q - mm left, j an integer, and a
+// wanted t has j within the tolerance of `up` or of `down` (lemma 9).
+template <class Real>
+struct Images {
+    Real up, down, tolerance;
+};
+
+template <class Real>
+HD Images<Real> images_of(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
+    const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
+    return {z + w, z - w,
+            fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r};
+}
+
+// The lanes in which the class of mm has a member within the width of a root.
 template <class Real>
 HD unsigned near_class(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
-    const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
-    const Real tolerance =
-        fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r;
-    const Real up = z + w, down = z - w;
-    return less_equal(smaller(magnitude(up - nearest(up)), magnitude(down - nearest(down))),
-                      tolerance);
+    const Images<Real> at = images_of(walk, roots, mm);
+    return less_equal(smaller(magnitude(at.up - nearest(at.up)),
+                              magnitude(at.down - nearest(at.down))),
+                      at.tolerance);
 }
 
 // --- What is done for few fractions, one at a time.
