@@ -148,10 +148,10 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
 // --- One run.
 
 // Finds what may matter in a run: calls sink(t), -H <= t <= last, or hands the walk that finds the t
-// to walks.add(task).
-template <class Sink, class Walks>
+// to walks.add(task), or calls scan_whole() where all of them must be looked at.
+template <class Sink, class Scan, class Walks>
 HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
-                    const Sink& sink, Walks& walks) {
+                    const Sink& sink, const Scan& scan_whole, Walks& walks) {
     const Parabola f = parabola_of(cubic, window, run_log2);
     const bool walked = f.window <= WIDEST_WINDOW && is_walked(f, run_log2);
     if (walked) {
@@ -162,8 +162,7 @@ HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i
         }
     }
     if (walked || f.window > WIDEST_WINDOW) {
-        const i64 first = -(i64{1} << (run_log2 - 1));
-        scan(cubic, window, first, static_cast<u64>(last - first + 1), sink);
+        scan_whole();
         return;
     }
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));

@@ -88,15 +88,18 @@ void search_by_walks(const Polynomial& block, Output& output) {
         ++output.counts.scanned;
         if (is_hit(cubic, window, t)) output.decide(block, centre + t);
     };
-    const auto sink = [&](const FareyTask& task, i64 t) { decide(task.cubic, task.centre, t); };
-    FareyBatch<WidestReal, decltype(sink)> walks(sink);
+    const auto walked = [&](const FareyTask& task, i64 t) { decide(task.cubic, task.centre, t); };
+    FareyBatch<WidestReal, decltype(walked)> walks(walked);
     const u64 runs = block.run_count();
     for (u64 run = 0; run < runs; ++run) {
         const Cubic cubic = cubic_of_run(block, run);
         const i64 centre = block.run_start(run) + half, left = block.hi - 1 - centre;
+        const i64 last = left < half - 1 ? left : half - 1;
+        const auto sink = [&](i64 t) { decide(cubic, centre, t); };
         ++output.counts.domains;
-        each_of_run(cubic, window, run_log2, centre, left < half - 1 ? left : half - 1,
-                    [&](i64 t) { decide(cubic, centre, t); }, walks);
+        each_of_run(cubic, window, run_log2, centre, last, sink,
+                    [&] { scan(cubic, window, -half, static_cast<u64>(last + half + 1), sink); },
+                    walks);
     }
     walks.finish();
 }
