@@ -37,7 +37,7 @@ struct Block {
 template <int D, int L>
 HD bool is_candidate(const Block<D, L>& block, i64 u) {
     Limbs<L> value = block.coefficient[D];
-UNROLL
+NO_UNROLL
     for (int j = D - 1; j >= 0; --j) value = horner_step(value, u, block.coefficient[j]);
     value += block.window;
     Limbs<L> bound = block.window;
@@ -64,20 +64,19 @@ struct Cubic {
 };
 
 // The Taylor shift of P to the centre of a run, cut to its four lowest coefficients and to
-// 128 bits. Pass i of the repeated Horner scheme leaves the shifted coefficient i in place i.
+// 128 bits. Horner's scheme on polynomials in t: if S(t) is the shift of what was read so far, the
+// next coefficient C makes it S(t) (centre + t) + C. What becomes of terms above the third is never
+// needed below, so four are kept whatever the degree.
 template <int D, int L>
 HD Cubic cubic_of_run(const Block<D, L>& block, u64 run) {
     const i64 centre = block.run_start(run) + (i64{1} << (block.run_log2 - 1));
-    Limbs<L> shifted[D + 1];
-UNROLL
-    for (int j = 0; j <= D; ++j) shifted[j] = block.coefficient[j];
-    Cubic cubic = {};
-UNROLL
-    for (int i = 0; i <= (D < 3 ? D : 3); ++i) {
-UNROLL
-        for (int j = D - 1; j >= i; --j)
-            shifted[j] = horner_step(shifted[j + 1], centre, shifted[j]);
-        cubic.coefficient[i] = shifted[i].top();
+    Limbs<L> s0 = block.coefficient[D], s1 = {}, s2 = {}, s3 = {};
+NO_UNROLL
+    for (int j = D - 1; j >= 0; --j) {
+        s3 = horner_step(s3, centre, s2);
+        s2 = horner_step(s2, centre, s1);
+        s1 = horner_step(s1, centre, s0);
+        s0 = horner_step(s0, centre, block.coefficient[j]);
     }
-    return cubic;
+    return {{s0.top(), s1.top(), s2.top(), s3.top()}};
 }
