@@ -43,6 +43,7 @@ constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
 HD double nearest(double a) { return rint(a); }
 HD double ceiling(double a) { return ceil(a); }
 HD double magnitude(double a) { return fabs(a); }
+HD double negative(double a) { return -a; }
 HD double larger(double a, double b) { return a > b ? a : b; }
 HD double smaller(double a, double b) { return a < b ? a : b; }
 HD unsigned less_equal(double a, double b) { return a <= b ? 1u : 0u; }
@@ -52,13 +53,13 @@ template <class Real>
 HD Real reciprocal(Real a) {
     Real y = approximate_reciprocal(a);
     if constexpr (FAREY_SPOIL != 0) y = y * Real(1 + FAREY_SPOIL);
-    return fused(y, fused(Real(0) - a, y, Real(1)), y);
+    return fused(y, fused(negative(a), y, Real(1)), y);
 }
 template <class Real>
 HD Real reciprocal_root(Real a) {
     Real y = approximate_reciprocal_root(a);
     if constexpr (FAREY_SPOIL != 0) y = y * Real(1 + FAREY_SPOIL);
-    return fused(Real(0.5) * y, fused(Real(0) - a * y, y, Real(1)), y);
+    return fused(Real(0.5) * y, fused(negative(a * y), y, Real(1)), y);
 }
 
 // --- The walk.
@@ -87,7 +88,7 @@ struct FareyWalk {
     // To the next fraction; k is exact by lemma 4.
     HD void step(const FareyRun<Real>& run) {
         const Real k = nearest(fused(run.order + q, r_right, Real(-0.5)));
-        const Real next = fused(k, right, Real(0) - q);
+        const Real next = fused(k, right, negative(q));
         const Real r_next = reciprocal(next);
         const Real x_next = fused(run.half_inverse * r_right, r_next, x_right);
         left = q, q = right, right = next;
@@ -106,7 +107,7 @@ struct Crossing {
 
 template <class Real>
 HD Crossing<Real> crossing_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk) {
-    const Real value = walk.q * fused(Real(0) - run.a2 * walk.x, walk.x, run.a0);
+    const Real value = walk.q * fused(negative(run.a2 * walk.x), walk.x, run.a0);
     const Real slack = fused(run.drift, magnitude(value), walk.q * run.window);
     return {value, slack, ceiling(value - slack), fused(run.reach, walk.r, value + slack)};
 }
@@ -140,6 +141,18 @@ HD Images<Real> images_of(const FareyWalk<Real>& walk, const Roots<Real>& roots,
     const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
     return {z + w, z - w,
             fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r};
+}
+
+// Gives every t of the class that may matter to sink; some come twice. j is exact below 2^53, and
+// t is, as a number modulo 2^64.
+template <class Sink>
+HD void each_in_images(const FareyWalk<double>& walk, const Images<double>& images, double mm,
+                       const Sink& sink) {
+    const u64 q = static_cast<u64>(walk.q);
+    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
+    for (const double at : {images.up, images.down})
+        for (double j = ceil(at - images.tolerance); j <= at + images.tolerance; j += 1)
+            sink(static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset));
 }
 
 // The lanes in which the class of mm has a member within the width of a root.

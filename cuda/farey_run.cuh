@@ -127,7 +127,7 @@ HD FareyLine line_of_run(const Parabola& f, int run_log2) {
             (qd * (f.window + bend) + 0x1p-48 * (1 + qd)) * UP};
 }
 
-// Gives every t of a linear run that may matter to sink.
+// Gives every class of a linear run, and the span in which it may matter, to sink(q, left, mm, span).
 template <class Sink>
 HD void each_on_line(const FareyLine& line, double first, double last, const Sink& sink) {
     const double at_first = fused(line.d, first, line.g), at_last = fused(line.d, last, line.g);
@@ -141,14 +141,15 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
             const double width = fabs(reach * inverse) + 0x1p-48 * fabs(middle) + 1;
             span = {larger(first, middle - width), smaller(last, middle + width)};
         }
-        each_of_class(line.q, line.left, static_cast<i64>(mm), span, sink);
+        sink(line.q, line.left, static_cast<i64>(mm), span);
     }
 }
 
 // --- One run.
 
-// Finds what may matter in a run: calls sink(t), -H <= t <= last, or hands the walk that finds the t
-// to walks.add(task), or calls scan_whole() where all of them must be looked at.
+// Finds what may matter in a run, -H <= t <= last: gives the classes of a line to sink as
+// each_on_line does, or the walk that finds the t to walks.add(task), or calls scan_whole() where
+// all of them must be looked at.
 template <class Sink, class Scan, class Walks>
 HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
                     const Sink& sink, const Scan& scan_whole, Walks& walks) {
