@@ -122,10 +122,10 @@ template <class Real>
 HD Roots<Real> roots_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
                         const Crossing<Real>& at, Real mm) {
     const Real inverse = Real(2) * run.half_inverse * walk.r;  // 1/(q a2)
-    const Real square = inverse * larger(mm - at.value, Real(2) * at.slack);
-    const Real y = reciprocal_root(square);
-    const Real w = square * y;
-    const Real spread = Real(LEMMA_8_FACTOR) * inverse * at.slack * y;
+    const Real height = larger(mm - at.value, Real(2) * at.slack);
+    const Real scale = inverse * reciprocal_root(inverse * height);
+    const Real w = height * scale;
+    const Real spread = Real(LEMMA_8_FACTOR) * at.slack * scale;
     return {w, fused(run.drift, magnitude(walk.x) + w + run.half, spread)};
 }
 
@@ -159,9 +159,8 @@ HD void each_in_images(const FareyWalk<double>& walk, const Images<double>& imag
 template <class Real>
 HD unsigned near_class(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
     const Images<Real> at = images_of(walk, roots, mm);
-    return less_equal(smaller(magnitude(at.up - nearest(at.up)),
-                              magnitude(at.down - nearest(at.down))),
-                      at.tolerance);
+    return less_equal(magnitude(at.up - nearest(at.up)), at.tolerance) |
+           less_equal(magnitude(at.down - nearest(at.down)), at.tolerance);
 }
 
 // --- What is done for few fractions, one at a time.

@@ -54,7 +54,7 @@ namespace {
 constexpr int WARPS = 4;  // of a block of `walk`
 constexpr int STEPS = 2;  // between two looks at the queue
 // A fraction with more mm than this after the first leaves its lane.
-constexpr double FEW = 7;
+constexpr double FEW = 31;
 // A line whose class has more members than this in its span leaves its lane.
 constexpr double MANY_MEMBERS = 1024;
 
@@ -73,24 +73,41 @@ __device__ void append_near(u64 run, const FareyWalk<double>& walk, const Crossi
 // The crossings that lanes of a warp have met, until there is one for each lane.
 struct Queue {
     static constexpr int SIZE = 32 * (STEPS + 1);
-    double left[SIZE], q[SIZE], r[SIZE], x[SIZE], value[SIZE], slack[SIZE], first[SIZE],
-        last[SIZE];
+    double2 left_q[SIZE], r_x[SIZE], value_slack[SIZE], first_last[SIZE];
     int owner[SIZE];
 
     __device__ void put(int place, const FareyWalk<double>& walk, const Crossing<double>& at,
                         int lane) {
-        left[place] = walk.left, q[place] = walk.q, r[place] = walk.r, x[place] = walk.x;
-        value[place] = at.value, slack[place] = at.slack;
-        first[place] = at.first, last[place] = at.last;
+        left_q[place] = make_double2(walk.left, walk.q);
+        r_x[place] = make_double2(walk.r, walk.x);
+        value_slack[place] = make_double2(at.value, at.slack);
+        first_last[place] = make_double2(at.first, at.last);
         owner[place] = lane;
     }
     __device__ FareyWalk<double> walk(int place) const {
-        return {left[place], q[place], 0, r[place], 0, x[place], 0};
+        const double2 a = left_q[place], b = r_x[place];
+        return {a.x, a.y, 0, b.x, 0, b.y, 0};
     }
     __device__ Crossing<double> crossing(int place) const {
-        return {value[place], slack[place], first[place], last[place]};
+        const double2 a = value_slack[place], b = first_last[place];
+        return {a.x, a.y, b.x, b.y};
     }
 };
+
+// The same queue, at an address that the compiler keeps in a register: left alone it works the
+// address out anew for every crossing.
+__device__ Queue& at_fixed_address(Queue& queue) {
+    size_t address = __cvta_generic_to_shared(&queue);
+    asm volatile("" : "+l"(address));
+    return *static_cast<Queue*>(__cvta_shared_to_generic(address));
+}
+
+// A bit for each lane below this one.
+__device__ unsigned lanes_below() {
+    unsigned mask;
+    asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+    return mask;
+}
 
 // Lists that `walk` and `cross_wide` append to.
 struct Lists {
@@ -103,9 +120,9 @@ struct Lists {
 
 // The lanes take the last `count` crossings off the queue, one each, and test its first mm; where
 // that is not the last, the crossing goes back. Returns how many went back. All lanes come here.
-__device__ int drain(Queue& queue, int waiting, int count, u64 warp_run,
-                     const FareyRun<double>& own, const Lists& lists) {
-    const int lane = static_cast<int>(threadIdx.x & 31), base = waiting - count;
+__device__ int drain(Queue& queue, int waiting, int count, u64 warp_run, int lane,
+                     unsigned below, const FareyRun<double>& own, const Lists& lists) {
+    const int base = waiting - count;
     const int place = base + (lane < count ? lane : 0), owner = queue.owner[place];
     FareyRun<double> run = own;  // of the owner, as far as it is read
     run.half_inverse = __shfl_sync(ALL_LANES, own.half_inverse, owner);
@@ -123,7 +140,7 @@ __device__ int drain(Queue& queue, int waiting, int count, u64 warp_run,
                Wide{index, at.first, walk});
     const bool again = lane < count && !wide && at.first <= at.last;
     const unsigned back = __ballot_sync(ALL_LANES, again);
-    if (again) queue.put(base + __popc(back & ((1u << lane) - 1)), walk, at, owner);
+    if (again) queue.put(base + __popc(back & below), walk, at, owner);
     __syncwarp();
     return __popc(back);
 }
@@ -169,36 +186,36 @@ __global__ void __launch_bounds__(32 * WARPS)
     walk(const Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
          u64 wide_capacity, Counters* counters) {
     __shared__ Queue queues[WARPS];
-    Queue& queue = queues[threadIdx.x >> 5];
+    Queue& queue = at_fixed_address(queues[threadIdx.x >> 5]);
     const Lists lists = {near, near_capacity, wide, wide_capacity, counters};
     const int lane = static_cast<int>(threadIdx.x & 31);
+    const unsigned below = lanes_below();
     const u64 index = thread_index(), warp_run = index - static_cast<u64>(lane);
-    Start start = starts[index < run_count ? index : 0];
+    const Start start = starts[index < run_count ? index : 0];
     const FareyRun<double> run = start.run;
     FareyWalk<double> walk = start.walk;
     bool walking = index < run_count && walk.q > 0;
     unsigned fractions = 0;
     int waiting = 0;
     while (__any_sync(ALL_LANES, walking)) {
+        fractions += walking ? STEPS : 0;
 UNROLL
         for (int step = 0; step < STEPS; ++step) {
             const Crossing<double> at = crossing_of(run, walk);
             const bool crossed = walking && at.first <= at.last;
             const unsigned together = __ballot_sync(ALL_LANES, crossed);
-            if (crossed)
-                queue.put(waiting + __popc(together & ((1u << lane) - 1)), walk, at, lane);
+            if (crossed) queue.put(waiting + __popc(together & below), walk, at, lane);
             waiting += __popc(together);
-            fractions += walking;
             walking = walking && walk.x < run.end;
             walk.step(run);
         }
         __syncwarp();
         while (waiting >= 32)
-            waiting += drain(queue, waiting, 32, warp_run, run, lists) - 32;
+            waiting += drain(queue, waiting, 32, warp_run, lane, below, run, lists) - 32;
     }
     __syncwarp();
     while (waiting > 0)
-        waiting = drain(queue, waiting, waiting, warp_run, run, lists);
+        waiting = drain(queue, waiting, waiting, warp_run, lane, below, run, lists);
     add_by_warp(&counters->fractions, fractions);
 }
 
