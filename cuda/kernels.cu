@@ -4,6 +4,7 @@
 //
 //   clear               zeroes the counters
 //   expand              one thread a run:       cubics[i] of run i
+//   expand_groups       one thread a group:     groups[i] of 2^group_log2 runs (walks.cu goes on)
 //   domains_METHOD      one thread a packet:    appends the failing domains
 //   subdomains_METHOD   one thread a subdomain: appends the failing subdomains
 //   scan_subdomains     one warp a subdomain:   appends the hits
@@ -125,6 +126,11 @@ __global__ void clear(Counters* counters) { *counters = {}; }
 __global__ void expand(BLOCK, u64 run_count, Cubic* cubics) {
     const u64 i = thread_index();
     if (i < run_count) cubics[i] = cubic_of_run(block, i);
+}
+
+__global__ void expand_groups(BLOCK, u64 group_count, int group_log2, Group* groups) {
+    const u64 i = thread_index();
+    if (i < group_count) groups[i] = group_of_runs(block, i, group_log2);
 }
 
 __global__ void domains_lefevre(BLOCK, const Cubic* cubics, u64 run_count, int packet_log2,

@@ -1,6 +1,8 @@
 // The Farey walk on the device. These kernels do not depend on the shape of the polynomial: the
-// kernels of kernels.cu make the runs' cubics before them (expand) and decide the hits after them.
+// kernels of kernels.cu make the runs' cubics, or the polynomials of groups of runs, before them
+// (expand, expand_groups) and decide the hits after them.
 //
+//   expand_runs   one thread a run:      cubics[i] of run i, from the polynomial of its group
 //   start_walks   one thread a run:      writes starts[i] of run i, or appends the hits of a line,
 //                                        or appends the run to those that are scanned whole
 //   walk          one thread a run:      appends the roots near a class, and the fractions with
@@ -155,6 +157,14 @@ struct NoWalk {
 }  // namespace
 
 extern "C" {
+
+__global__ void expand_runs(const Runs runs, const Group* groups, int group_log2, Cubic* cubics) {
+    const u64 run = thread_index();
+    if (run >= runs.count) return;
+    const u64 place = run & ((u64{1} << group_log2) - 1);
+    cubics[run] = groups[run >> group_log2].cubic_of_run(
+        place, static_cast<int>(runs.run_log2), group_log2);
+}
 
 __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts, u64* hits,
                             u64 hit_capacity, u64* whole, u64 whole_capacity,

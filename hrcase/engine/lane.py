@@ -41,6 +41,7 @@ COUNTERS = (
     "sum",
 )
 CUBIC_BYTES = 64
+GROUP_BYTES = 192
 START_BYTES = 128
 ENTRY_BYTES = {
     "failing": 8,
@@ -104,7 +105,9 @@ class Unit:
         return self.runs << self.block.run_log2 - self.block.domain_log2 - self.packet_log2
 
 
-WALK_KERNELS = frozenset({"start_walks", "walk", "cross_wide", "take_near", "scan_listed"})
+WALK_KERNELS = frozenset(
+    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "scan_listed"}
+)
 """Those of cuda/walks.cu."""
 
 
@@ -149,6 +152,7 @@ class Lane:
         self.cuda, self.grid = cuda, grid
         self.stream = cuda.Stream()
         self.cubics, self.starts = Buffer(cuda, CUBIC_BYTES), Buffer(cuda, START_BYTES)
+        self.groups = Buffer(cuda, GROUP_BYTES)
         self.lists = {name: Buffer(cuda, size) for name, size in ENTRY_BYTES.items()}
         self.counters = cuda.mem_alloc(8 * len(COUNTERS))
         self.host_counters = cuda.pagelocked_zeros(len(COUNTERS), np.uint64)
@@ -158,11 +162,10 @@ class Lane:
         """Put all kernels of a unit on the stream."""
         self._reserve(unit)
         block = np.frombuffer(unit.block.packed(), dtype=np.uint64)
-        runs, cubics = np.uint64(unit.runs), self.cubics.memory
         self.events = []
         self._mark("start")
         self._call(kernels, "clear", 1, self.counters, threads=1)
-        self._call(kernels, "expand", _blocks(unit.runs), block, runs, cubics)
+        self._expand(kernels, unit, block)
         if unit.method == "scan":
             self._launch_scan(kernels, unit, block)
         elif unit.method == "farey":
@@ -173,6 +176,20 @@ class Lane:
         self._call(kernels, "decide", self.grid, block, *lists, self.counters)
         self.cuda.memcpy_dtoh_async(self.host_counters, self.counters, self.stream)
         self._mark("end")
+
+    def _expand(self, kernels: Kernels, unit: Unit, block: Words) -> None:
+        cubics, group_log2 = self.cubics.memory, unit.block.group_log2
+        if unit.method != "farey" or group_log2 is None:
+            count = np.uint64(unit.runs)
+            self._call(kernels, "expand", _blocks(unit.runs), block, count, cubics)
+            return
+        groups = -(-unit.runs >> group_log2)
+        self.groups.reserve(groups)
+        memory, log2 = self.groups.memory, np.int32(group_log2)
+        tail = np.uint64(groups), log2, memory
+        self._call(kernels, "expand_groups", _blocks(groups), block, *tail)
+        runs = unit.packed_runs()
+        self._call(kernels, "expand_runs", _blocks(unit.runs), runs, memory, log2, cubics)
 
     def _launch_scan(self, kernels: Kernels, unit: Unit, block: Words) -> None:
         stretch_log2 = min(SCAN_STRETCH_LOG2, unit.block.run_log2)
