@@ -7,7 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from hrcase.cases import HRCase
@@ -145,9 +145,9 @@ def search(
         ToolchainError: no compiler.
         SelfTestFailed: the two evaluators contradict each other.
     """
-    tuning = tuning or Tuning()
+    tuning = replace(tuning or Tuning(), method=method)
     threads = threads or os.cpu_count() or 1
-    run = _Run(spec, method, threads, tuning, watch, engine or CpuEngine(threads))
+    run = _Run(spec, threads, tuning, watch, engine or CpuEngine(threads))
     return run.result(most_cases)
 
 
@@ -157,13 +157,12 @@ class _Run:
     def __init__(
         self,
         spec: SearchSpec,
-        method: str,
         threads: int,
         tuning: Tuning,
         watch: Watcher | None,
         engine: Engine,
     ) -> None:
-        self.spec, self.method, self.threads, self.tuning = spec, method, threads, tuning
+        self.spec, self.threads, self.tuning = spec, threads, tuning
         self.watch, self.engine = watch, engine
         self.statistics = Statistics()
         self.done: list[tuple[int, int]] = []
@@ -267,7 +266,7 @@ class _Run:
 
     def _planned(self, workers: Workers) -> Iterator[PlannedBlock]:
         """All blocks, in order; planned by the worker processes where the engine is a device."""
-        work = partial(plan_parcel, self.spec, self.tuning)
+        work = partial(_plan_lean, self.spec, self.tuning)
         elsewhere = self.engine.is_device and len(self.parcels) >= MANY_PARCELS
         lists = workers.ordered(work, self.parcels) if elsewhere else map(work, self.parcels)
         while True:
@@ -280,7 +279,7 @@ class _Run:
     def _run_slice(self, part: PlannedBlock) -> _Landed:
         assert part.block is not None
         started = time.perf_counter()
-        found, counts = self.engine.run(part.block, self.method if part.domains else "scan")
+        found, counts = self.engine.run(part.block, part.method)
         ordinals = [part.ordinal(int(u)) for u in found]
         return _Landed(ordinals, counts, time.perf_counter() - started)
 
@@ -292,7 +291,7 @@ class _Run:
             self.candidates += landed.ordinals
             self.statistics.seconds["kernels, all workers"] += landed.seconds
             self.statistics.counts.update(vars(landed.counts))
-            if part.domains:
+            if part.method != "scan":
                 self.statistics.counts["tested_arguments"] += part.count
             self.done.append((part.first, part.first + part.count))
             self.work_done += part.work
@@ -320,6 +319,11 @@ class _Run:
 
     def _timed(self, stage: str) -> _Stopwatch:
         return _Stopwatch(self.statistics.seconds, stage)
+
+
+def _plan_lean(spec: SearchSpec, tuning: Tuning, parcel: Piece) -> list[PlannedBlock]:
+    """plan_parcel without the budgets, which cost more to send than all the rest."""
+    return [replace(planned, budget=None) for planned in plan_parcel(spec, tuning, parcel)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ in it, so the bound is proved, whatever f is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -77,12 +77,20 @@ def taylor_model(
 
 def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -> mpq:
     """Upper bound of |f^(order)/order!| 2^(e order)/spacing on a stretch."""
+    return derivative_bounds(f, axis, stretch, [order])[0]
+
+
+def derivative_bounds(
+    f: Function, axis: Lattice, stretch: Stretch, orders: Sequence[int]
+) -> list[mpq]:
+    """derivative_bound of several orders."""
     with flint_precision(128):
         ball = arb((stretch.centre, stretch.exponent)) + arb(
             0, arb((stretch.half_length, stretch.exponent))
         )
-        low, high = _scaled(_series(f, ball, order)[order], axis, stretch, order)
-    return max(abs(low), abs(high))
+        series = _series(f, ball, max(orders))
+        ends = [_scaled(series[order], axis, stretch, order) for order in orders]
+    return [max(abs(low), abs(high)) for low, high in ends]
 
 
 def _series(f: Function, x: arb, degree: int) -> list[arb]:

@@ -124,7 +124,7 @@ def check_part(brute: Brute, spec: SearchSpec, part: PlannedBlock, tally: Tally)
     extra = np.flatnonzero(candidates & (distances > window + errors + slack))
     assert [part.first + int(i) for i in missed] == [], "missed"
     assert [part.first + int(i) for i in extra] == [], "not within the window"
-    if part.domains:
+    if part.method != "scan":
         tally.tested += part.count
     else:
         tally.scanned_by_cubics += part.count
@@ -134,7 +134,7 @@ def run_by_all_methods(part: PlannedBlock) -> Ordinals:
     """The candidates, which are the same for every method; each domain was tested."""
     assert part.block is not None
     found, _ = run(part.block, "scan")
-    for method in METHODS if part.domains else ():
+    for method in METHODS if part.method != "scan" else ():
         same, counts = run(part.block, method)
         assert same.tolist() == found.tolist(), method
         if method != "farey":
@@ -160,7 +160,8 @@ def check_cases(brute: Brute, spec: SearchSpec, method: str) -> int:
         check_record(case, by_mpfr[ordinal], spec.out)
     lo, hi = spec.region.ranges[0]
     assert sum(result.statistics.arguments.values()) == hi - lo
-    assert result.statistics.counts["tested_arguments"] >= 0.9 * (hi - lo)
+    if method != "farey" or spec.bits > 6:  # with M = 6 a walk would propose most arguments
+        assert result.statistics.counts["tested_arguments"] >= 0.9 * (hi - lo)
     return len(rows)
 
 
