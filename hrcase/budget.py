@@ -35,6 +35,7 @@ FRACTION_BITS = 52
 """Bits of the coarsest arithmetic of the three-distance tests (cuda/arithmetic.cuh, Doubles)."""
 
 RUN_BITS = 128
+GROUP_BITS, GROUP_COEFFICIENTS = 256, 6  # as in cuda/polynomial.cuh
 
 Number = TypeVar("Number", int, float)
 
@@ -137,6 +138,31 @@ def run_terms(
     cubic = scale(bounds[3], -bits) + ulp
     quadratic = scale(bounds[2], -bits) + ulp + 3 * cubic * run
     return dropped, truncation, quadratic, cubic
+
+
+def group_terms(
+    magnitudes: Sequence[int], bits: int, half_length: int, run_log2: int, group_log2: int
+) -> tuple[mpq, mpq]:
+    """(dropped terms, truncation) of cubics that come from the polynomials of groups of runs.
+
+    A group is 2^group_log2 runs; its polynomial is P around its centre, cut to GROUP_COEFFICIENTS of
+    GROUP_BITS bits (cuda/polynomial.cuh, Group). Group centres lie within half_length + the length of
+    a group of the block's centre. Around a run's centre, at most half a group away, its terms of
+    degree 4 and 5 are dropped, and the rest is cut to RUN_BITS bits.
+
+    Args:
+        magnitudes: bounds of |c_j| in units of 2^-bits.
+    """
+    half, half_group = 1 << run_log2 - 1, 1 << run_log2 + group_log2 - 1
+    bounds = shifted_bounds(magnitudes, half_length + 2 * half_group)
+    cut = 1 << max(bits - GROUP_BITS, 0)  # what a coefficient loses, at most
+    kept = [bound + cut for bound in bounds[:GROUP_COEFFICIENTS]]
+    beyond = enumerate(bounds[GROUP_COEFFICIENTS:], GROUP_COEFFICIENTS)
+    dropped = sum(bound * half_group**j for j, bound in beyond)
+    dropped += sum(b * half**j for j, b in enumerate(shifted_bounds(kept, half_group)[4:], 4))
+    truncation = scale(sum(half**j for j in range(4)), -RUN_BITS)
+    truncation += scale(cut * sum(half_group**j for j in range(GROUP_COEFFICIENTS)), -bits)
+    return scale(dropped, -bits), truncation
 
 
 def ceil_scaled(value: mpq, bits: int) -> int:

@@ -20,7 +20,7 @@ from math import ceil, log2
 
 from gmpy2 import mpq
 
-from hrcase.budget import ErrorBudget, ceil_scaled, run_terms
+from hrcase.budget import ErrorBudget, ceil_scaled, group_terms, run_terms
 from hrcase.cost import (
     DOMAIN,
     LEAST_DOMAIN_LOG2,
@@ -55,6 +55,9 @@ LONGEST_RUN_LOG2 = 27
 
 MOST_RUNS = 1 << 20
 """Runs in one call of an engine: a device keeps something of each."""
+
+GROUPS_LOG2 = (6, 4, 2)
+"""A group of so many runs shares a polynomial if that costs next to nothing of the window."""
 
 LIMB_STEP = 2
 MOST_LIMBS = 10
@@ -241,6 +244,13 @@ class _Encoded:
         return ErrorBudget(self.target, self.remainder, self.rounding, *terms)
 
 
+    def grouped(self, budget: ErrorBudget, run_log2: int, group_log2: int) -> ErrorBudget:
+        """The budget where the cubics come from the polynomials of groups of 2^group_log2 runs."""
+        magnitudes, half = [abs(c) for c in self.coefficients], self.stretch.half_length
+        terms = group_terms(magnitudes, 64 * self.limbs, half, run_log2, group_log2)
+        return replace(budget, dropped_terms=terms[0], run_truncation=terms[1])
+
+
 def encode(
     first: int, stretch: Stretch, model: TaylorModel, window: mpq, limbs: int, tuning: Tuning
 ) -> PlannedBlock | None:
@@ -264,6 +274,7 @@ def encode(
         run_window=ceil_scaled(budget.run_window, 128),
         domain_log2=lengths.domain_log2,
         domain_windows=lengths.domain_windows,
+        group_log2=lengths.group_log2,
     )
     count = stretch.hi - stretch.lo
     return PlannedBlock(first, count, block, lengths.method, lengths.cost, budget)
@@ -291,12 +302,20 @@ class _Lengths:
     cost: float
     domain_log2: int = 0
     domain_windows: tuple[int, int] = (0, 0)
+    group_log2: int | None = None
 
 
 def _walk(encoded: _Encoded) -> _Lengths | None:
     """The runs of the Farey walk; None where a scan costs less than any."""
     run_log2, cost = best_walk(encoded.sizes, encoded.length_log2)
-    return _Lengths("farey", run_log2, encoded.budget(run_log2), cost) if cost < SCAN else None
+    if cost >= SCAN:
+        return None
+    budget = encoded.budget(run_log2)
+    for group_log2 in GROUPS_LOG2:
+        grouped = encoded.grouped(budget, run_log2, group_log2)
+        if grouped.run_window - budget.run_window <= encoded.target / SLACK:
+            return _Lengths("farey", run_log2, grouped, cost, group_log2=group_log2)
+    return _Lengths("farey", run_log2, budget, cost)
 
 
 def _domains(encoded: _Encoded, tuning: Tuning) -> _Lengths:
