@@ -134,17 +134,20 @@ class PlannedBlock:
 
 def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
     """The blocks of a searched piece, ascending; they tile it."""
-    for parcel in parcels(spec, piece, tuning):
+    for parcel in parcels(piece, next_block(spec, piece, piece.lo, tuning)):
         yield from plan_parcel(spec, tuning, parcel)
 
 
-def parcels(spec: SearchSpec, piece: Piece, tuning: Tuning) -> list[Piece]:
+def parcels(piece: Piece, first: PlannedBlock) -> list[Piece]:
     """Parts of a searched piece that are planned on their own, by whatever process.
 
     Blocks end at their ends, so that the blocks, and with them the candidates, are the same
     however many processes plan.
+
+    Args:
+        first: the first block of the piece.
     """
-    length = PARCEL_BLOCKS * next_block(spec, piece, piece.lo, tuning).count
+    length = PARCEL_BLOCKS * first.count
     cuts = range(piece.lo, piece.hi, length)
     return [replace(piece, lo=lo, hi=min(lo + length, piece.hi)) for lo in cuts]
 

@@ -15,6 +15,7 @@ then the scan of those that fail), and "farey" (the Farey walk along each run).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -110,6 +111,12 @@ class Engine(Protocol):
     methods: tuple[str, ...]
     workers: int
     slice_domains: int
+
+    def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+        """Compile the kernels of these shapes (degree, limbs), side by side.
+
+        A hint: `run` compiles what it lacks. It is called while other threads call `run`.
+        """
 
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         """Every candidate u of the block, increasing, and what it took to find them."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from types import ModuleType
@@ -117,6 +118,20 @@ class CudaEngine:
             self._require_trust(block.degree, block.limbs)
             return self._run(block, method)
 
+    def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+        """Compile the kernels of these shapes, side by side; raises ToolchainError."""
+        arch = self._arch
+        with ThreadPoolExecutor() as pool:
+            compiled = [pool.submit(compile_device, *shape, arch) for shape in shapes]
+            compiled.append(pool.submit(compile_walks, arch))
+            for cubin in compiled:
+                cubin.result()
+
+    @property
+    def _arch(self) -> str:
+        """What nvcc calls the device's architecture."""
+        return "sm_{}{}".format(*self.device.compute_capability())
+
     def close(self) -> None:
         """Free the lanes and the modules, in the context that they live in."""
         self._context.push()
@@ -173,7 +188,7 @@ class CudaEngine:
     def _module(self, degree: int, limbs: int) -> Kernels:
         with self._lock:
             if (degree, limbs) not in self._modules:
-                arch = "sm_{}{}".format(*self.device.compute_capability())
+                arch = self._arch
                 if self._walks is None:
                     self._walks = self.cuda.module_from_buffer(compile_walks(arch).read_bytes())
                 shaped = self.cuda.module_from_buffer(
