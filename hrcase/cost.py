@@ -32,13 +32,13 @@ DOMAIN = 660.0
 SCAN = DOMAIN / 32
 """An argument scanned, roughly, on CPU and device."""
 
-START = 4000.0
+START = 6000.0
 """The start of a run: the descent to its first fraction and what the walk keeps of it."""
 
-FRACTION = 60.0
+FRACTION = 100.0
 """A step of the walk, with the integers that it crosses."""
 
-PROPOSAL = 300.0
+PROPOSAL = 1500.0
 """An argument proposed by the walk and decided by the run's cubic."""
 
 LIMB = 6.0
@@ -68,8 +68,8 @@ class Sizes:
 
     @property
     def expansion(self) -> float:
-        """From P to the cubic of a run: four passes of Horner's scheme."""
-        return 4 * self.degree * self.limbs * LIMB
+        """The cubic of a run, from the polynomial of its group; and a share of that one's own."""
+        return (4 * 5 * 4 + 6 * self.degree * self.limbs / 64) * LIMB
 
     @property
     def decision(self) -> float:
