@@ -40,13 +40,13 @@ HD Neighbours farey_neighbours(u128 slope, u64 order) {
     while (q0 + q1 <= order) {
         u64 k = below == 0 ? order : quotient(above - 1, below);
         const u64 most1 = order - q1;
-        if (k > order || k * q0 > most1) k = most1 / q0;
+        if (k > order || k * q0 > most1) k = quotient(most1, q0);
         q1 += k * q0;
         above -= k * below;
         if (q0 + q1 > order) break;
         k = quotient(below, above);
         const u64 most0 = order - q0;
-        if (k > order || k * q1 > most0) k = most0 / q1;
+        if (k > order || k * q1 > most0) k = quotient(most0, q1);
         q0 += k * q1;
         below -= k * above;
     }
@@ -57,4 +57,6 @@ HD Neighbours farey_neighbours(u128 slope, u64 order) {
 
 // The denominator of the left neighbour of a0/q0, whose right neighbour is a1/q1: it is the
 // largest number <= Q that is -q1 modulo q0.
-HD u64 left_denominator(u64 q0, u64 q1, u64 order) { return (order + q1) / q0 * q0 - q1; }
+HD u64 left_denominator(u64 q0, u64 q1, u64 order) {
+    return quotient(order + q1, q0) * q0 - q1;
+}

@@ -67,7 +67,7 @@ HD bool is_walked(const Parabola& f, int run_log2) {
 
 // Q = (c a2)^(-1/3), 1 <= Q <= MOST_ORDER: any order is right.
 HD u64 order_of(double a2) {
-    const double order = cbrt(1 / (FAREY_C * a2));
+    const float order = exp2f(log2f(static_cast<float>(FAREY_C * a2)) / -3);
     return static_cast<u64>(larger(1, smaller(order, MOST_ORDER)));
 }
 
@@ -106,8 +106,8 @@ HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, 
     walk.left = static_cast<double>(left_denominator(at.q0, at.q1, order));
     walk.q = static_cast<double>(at.q0), walk.right = static_cast<double>(at.q1);
     walk.r = reciprocal(walk.q), walk.r_right = reciprocal(walk.right);
-    walk.x = -half - at.below / walk.q * half_inverse;
-    walk.x_right = -half + at.above / walk.right * half_inverse;
+    walk.x = -half - at.below * walk.r * half_inverse;
+    walk.x_right = -half + at.above * walk.r_right * half_inverse;
     task.cubic = cubic, task.window = window, task.centre = centre, task.last = last;
     return task;
 }

@@ -45,7 +45,9 @@ struct Wide {
     FareyWalk<double> walk;
 };
 
-// A root of one mm near a class.
+constexpr u64 NO_RUN = ~u64{0};
+
+// A root of one mm near a class; run = NO_RUN where a place of the list was left over.
 struct Near {
     u64 run;
     double left, q, r, x, value, slack, mm;
@@ -66,15 +68,65 @@ __device__ void take(const Runs& runs, const Cubic& cubic, u64 run, i64 t, u64* 
     append(hits, &counters->hits, capacity, static_cast<u64>(runs.centre(run) + t - runs.lo));
 }
 
-__device__ void append_near(u64 run, const FareyWalk<double>& walk, const Crossing<double>& at,
-                            double mm, Near* near, u64 capacity, Counters* counters) {
-    const Near entry = {run, walk.left, walk.q, walk.r, walk.x, at.value, at.slack, mm};
-    append(near, &counters->near, capacity, entry);
+// Lists that `walk` and `cross_wide` append to.
+struct Lists {
+    Near* near;
+    u64 near_capacity;
+    Wide* wide;
+    u64 wide_capacity;
+    Counters* counters;
+};
+
+__device__ Near near_of(u64 run, const FareyWalk<double>& walk, const Crossing<double>& at,
+                        double mm) {
+    return {run, walk.left, walk.q, walk.r, walk.x, at.value, at.slack, mm};
 }
+
+// A warp's part of the list of roots near a class: it takes CHUNK places at a time, since one
+// atomic for each root would hold it up.
+struct NearChunk {
+    static constexpr u64 CHUNK = 32;
+    u64 place, end;  // of the next root, of the chunk
+
+    // Appends the entries of the lanes that have one. All lanes come here.
+    __device__ void append(bool has_one, const Near& entry, int lane, unsigned below,
+                           const Lists& lists) {
+        const unsigned together = __ballot_sync(ALL_LANES, has_one);
+        if (together == 0) return;
+        const unsigned count = __popc(together);
+        u64 first = place;
+        __syncwarp();
+        if (first + count > end) {
+            close(lane, lists);
+            first = take_chunk(lane, lists);
+        }
+        const u64 mine = first + __popc(together & below);
+        if (has_one && mine < lists.near_capacity) lists.near[mine] = entry;
+        if (lane == 0) place = first + count;
+        __syncwarp();
+    }
+
+    // Marks the places that are left over.
+    __device__ void close(int lane, const Lists& lists) const {
+        const u64 mine = place + static_cast<u64>(lane);
+        if (mine < end && mine < lists.near_capacity) lists.near[mine].run = NO_RUN;
+        __syncwarp();
+    }
+
+    __device__ u64 take_chunk(int lane, const Lists& lists) {
+        unsigned long long first = 0;
+        if (lane == 0) {
+            first = atomicAdd(&lists.counters->near, static_cast<unsigned long long>(CHUNK));
+            end = first + CHUNK;
+        }
+        return __shfl_sync(ALL_LANES, first, 0);
+    }
+};
 
 // The crossings that lanes of a warp have met, until there is one for each lane.
 struct Queue {
     static constexpr int SIZE = 32 * (STEPS + 1);
+    NearChunk chunk;
     double2 left_q[SIZE], r_x[SIZE], value_slack[SIZE], first_last[SIZE];
     int owner[SIZE];
 
@@ -111,15 +163,6 @@ __device__ unsigned lanes_below() {
     return mask;
 }
 
-// Lists that `walk` and `cross_wide` append to.
-struct Lists {
-    Near* near;
-    u64 near_capacity;
-    Wide* wide;
-    u64 wide_capacity;
-    Counters* counters;
-};
-
 // The lanes take the last `count` crossings off the queue, one each, and test its first mm; where
 // that is not the last, the crossing goes back. Returns how many went back. All lanes come here.
 __device__ int drain(Queue& queue, int waiting, int count, u64 warp_run, int lane,
@@ -134,8 +177,8 @@ __device__ int drain(Queue& queue, int waiting, int count, u64 warp_run, int lan
     const u64 index = warp_run + static_cast<u64>(owner);
     const double mm = at.first;
     const bool wide = lane < count && at.last > mm + FEW;
-    if (lane < count && near_class(walk, roots_of(run, walk, at, mm), mm))
-        append_near(index, walk, at, mm, lists.near, lists.near_capacity, lists.counters);
+    const bool is_near = lane < count && near_class(walk, roots_of(run, walk, at, mm), mm) != 0;
+    queue.chunk.append(is_near, near_of(index, walk, at, mm), lane, below, lists);
     at.first = mm + 1;
     if (wide)
         append(lists.wide, &lists.counters->wide, lists.wide_capacity,
@@ -204,6 +247,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     const Start start = starts[index < run_count ? index : 0];
     const FareyRun<double> run = start.run;
     FareyWalk<double> walk = start.walk;
+    if (lane == 0) queue.chunk = {0, 0};
     bool walking = index < run_count && walk.q > 0;
     unsigned fractions = 0;
     int waiting = 0;
@@ -226,6 +270,7 @@ UNROLL
     __syncwarp();
     while (waiting > 0)
         waiting = drain(queue, waiting, waiting, warp_run, lane, below, run, lists);
+    queue.chunk.close(lane, lists);
     add_by_warp(&counters->fractions, fractions);
 }
 
@@ -243,7 +288,8 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
         narrow(task, walk, arc_of(task, walk), at);
         for (double mm = at.first + lane; mm <= at.last; mm += 32)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-                append_near(wide[i].run, walk, at, mm, near, near_capacity, counters);
+                append(near, &counters->near, near_capacity,
+                       near_of(wide[i].run, walk, at, mm));
         __syncwarp();
     }
 }
@@ -255,6 +301,7 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
     unsigned scanned = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];
+        if (entry.run == NO_RUN) continue;
         FareyWalk<double> walk = {};
         walk.left = entry.left, walk.q = entry.q, walk.r = entry.r, walk.x = entry.x;
         const Crossing<double> at = {entry.value, entry.slack, 0, 0};
