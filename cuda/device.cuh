@@ -15,7 +15,7 @@ struct Counters {
     unsigned long long failing;     // domains, or runs to scan whole: appended, capacity or not
     unsigned long long subdomains;  // subdomains tested
     unsigned long long subfailing;  // subdomains appended, capacity or not
-    unsigned long long fractions;   // fractions walked over
+    unsigned long long fractions;   // steps of the walk, while a lane of the warp has some
     unsigned long long wide;        // fractions with many mm appended, capacity or not
     unsigned long long near;        // roots near a class appended, capacity or not
     unsigned long long scanned;     // arguments that a cubic looked at

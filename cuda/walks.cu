@@ -75,6 +75,7 @@ struct Lists {
     Wide* wide;
     u64 wide_capacity;
     Counters* counters;
+    double half;  // H, the same for all runs
 };
 
 __device__ Near near_of(u64 run, const FareyWalk<double>& walk, const Crossing<double>& at,
@@ -165,16 +166,17 @@ __device__ unsigned lanes_below() {
 
 // The lanes take the last `count` crossings off the queue, one each, and test its first mm; where
 // that is not the last, the crossing goes back. Returns how many went back. All lanes come here.
-__device__ int drain(Queue& queue, int waiting, int count, u64 warp_run, int lane,
+__device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, int lane,
                      unsigned below, const FareyRun<double>& own, const Lists& lists) {
     const int base = waiting - count;
     const int place = base + (lane < count ? lane : 0), owner = queue.owner[place];
     FareyRun<double> run = own;  // of the owner, as far as it is read
+    run.half = lists.half;
     run.half_inverse = __shfl_sync(ALL_LANES, own.half_inverse, owner);
     run.drift = __shfl_sync(ALL_LANES, own.drift, owner);
     const FareyWalk<double> walk = queue.walk(place);
     Crossing<double> at = queue.crossing(place);
-    const u64 index = warp_run + static_cast<u64>(owner);
+    const u64 index = (own_index & ~31u) + static_cast<unsigned>(owner);
     const double mm = at.first;
     const bool wide = lane < count && at.last > mm + FEW;
     const bool is_near = lane < count && near_class(walk, roots_of(run, walk, at, mm), mm) != 0;
@@ -236,23 +238,21 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
 
 // Lanes that are done walk on until all of the warp are, but are not looked at.
 __global__ void __launch_bounds__(32 * WARPS)
-    walk(const Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
-         u64 wide_capacity, Counters* counters) {
+    walk(const Start* starts, u64 run_count, double half, Near* near, u64 near_capacity,
+         Wide* wide, u64 wide_capacity, Counters* counters) {
     __shared__ Queue queues[WARPS];
     Queue& queue = at_fixed_address(queues[threadIdx.x >> 5]);
-    const Lists lists = {near, near_capacity, wide, wide_capacity, counters};
+    const Lists lists = {near, near_capacity, wide, wide_capacity, counters, half};
     const int lane = static_cast<int>(threadIdx.x & 31);
     const unsigned below = lanes_below();
-    const u64 index = thread_index(), warp_run = index - static_cast<u64>(lane);
+    const unsigned index = static_cast<unsigned>(thread_index());
     const Start start = starts[index < run_count ? index : 0];
     const FareyRun<double> run = start.run;
     FareyWalk<double> walk = start.walk;
     if (lane == 0) queue.chunk = {0, 0};
     bool walking = index < run_count && walk.q > 0;
-    unsigned fractions = 0;
-    int waiting = 0;
-    while (__any_sync(ALL_LANES, walking)) {
-        fractions += walking ? STEPS : 0;
+    int waiting = 0, turns = 0;
+    for (; __any_sync(ALL_LANES, walking); ++turns) {
 UNROLL
         for (int step = 0; step < STEPS; ++step) {
             const Crossing<double> at = crossing_of(run, walk);
@@ -265,13 +265,14 @@ UNROLL
         }
         __syncwarp();
         while (waiting >= 32)
-            waiting += drain(queue, waiting, 32, warp_run, lane, below, run, lists) - 32;
+            waiting += drain(queue, waiting, 32, index, lane, below, run, lists) - 32;
     }
     __syncwarp();
     while (waiting > 0)
-        waiting = drain(queue, waiting, waiting, warp_run, lane, below, run, lists);
+        waiting = drain(queue, waiting, waiting, index, lane, below, run, lists);
     queue.chunk.close(lane, lists);
-    add_by_warp(&counters->fractions, fractions);
+    const bool walked = index < run_count && starts[index].walk.q > 0;
+    add_by_warp(&counters->fractions, walked ? static_cast<unsigned>(turns * STEPS) : 0);
 }
 
 __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wide,

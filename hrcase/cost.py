@@ -32,16 +32,16 @@ DOMAIN = 660.0
 SCAN = DOMAIN / 32
 """An argument scanned, roughly, on CPU and device."""
 
-START = 6000.0
+START = 5200.0
 """The start of a run: the descent to its first fraction and what the walk keeps of it."""
 
 FRACTION = 100.0
 """A step of the walk, with the integers that it crosses."""
 
-PROPOSAL = 1500.0
+PROPOSAL = 1350.0
 """An argument proposed by the walk and decided by the run's cubic."""
 
-LIMB = 6.0
+LIMB = 16.0
 """A Horner step, a limb."""
 
 LEAST_RUN_LOG2, MOST_RUN_LOG2 = 2, 31

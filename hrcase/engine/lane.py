@@ -217,7 +217,8 @@ class Lane:
         tail: tuple[Any, ...]
         self._call(kernels, "start_walks", threads, runs, cubics, starts, *hits, *whole, counters)
         tail = *near, *wide, counters
-        self._call(kernels, "walk", threads, starts, np.uint64(unit.runs), *tail)
+        count, half = np.uint64(unit.runs), np.float64(1 << unit.block.run_log2 - 1)
+        self._call(kernels, "walk", threads, starts, count, half, *tail)
         self._call(kernels, "cross_wide", self.grid, runs, starts, *wide, *near, counters)
         tail = *near, *hits, counters
         self._call(kernels, "take_near", self.grid, runs, cubics, starts, *tail)
