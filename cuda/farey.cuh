@@ -143,18 +143,6 @@ HD Images<Real> images_of(const FareyWalk<Real>& walk, const Roots<Real>& roots,
             fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r};
 }
 
-// Gives every t of the class that may matter to sink; some come twice. j is exact below 2^53, and
-// t is, as a number modulo 2^64.
-template <class Sink>
-HD void each_in_images(const FareyWalk<double>& walk, const Images<double>& images, double mm,
-                       const Sink& sink) {
-    const u64 q = static_cast<u64>(walk.q);
-    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
-    for (const double at : {images.up, images.down})
-        for (double j = ceil(at - images.tolerance); j <= at + images.tolerance; j += 1)
-            sink(static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset));
-}
-
 // The lanes in which the class of mm has a member within the width of a root.
 template <class Real>
 HD unsigned near_class(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
@@ -222,16 +210,20 @@ HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sin
     for (; t <= last; t += modulus) sink(t);
 }
 
-// Gives every t of the run's arc that belongs to mm and may matter to sink; some come twice.
+// Gives every t of the class of mm that lies near a root and in the run, first <= t <= last, to sink;
+// some come twice. j is exact below 2^53, and t is, as a number modulo 2^64.
 template <class Sink>
-HD void each_near_root(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
-                       const Crossing<double>& at, double mm, const Sink& sink) {
-    const Roots<double> roots = roots_of(task.run, walk, at, mm);
-    for (int side = -1; side <= 1; side += 2) {
-        const double root = walk.x + side * roots.w;
-        const Span span = {larger(arc.lo, root - roots.width),
-                           smaller(arc.hi, root + roots.width)};
-        each_of_class(static_cast<u64>(walk.q), static_cast<u64>(walk.left),
-                      static_cast<i64>(mm), span, sink);
+HD void each_near_root(const FareyRun<double>& run, const FareyWalk<double>& walk,
+                       const Crossing<double>& at, double mm, i64 first, i64 last,
+                       const Sink& sink) {
+    const Images<double> images = images_of(walk, roots_of(run, walk, at, mm), mm);
+    const u64 q = static_cast<u64>(walk.q);
+    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
+    for (int side = 0; side < 2; ++side) {
+        const double image = side == 0 ? images.up : images.down;
+        for (double j = ceil(image - images.tolerance); j <= image + images.tolerance; j += 1) {
+            const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
+            if (first <= t && t <= last) sink(t);
+        }
     }
 }

@@ -177,6 +177,20 @@ void run_cubic(const Polynomial* block, u64 run, u64* coefficients) {
     for (int j = 0; j < 4; ++j) split(cubic.coefficient[j], coefficients + 2 * j);
 }
 
+// The same from the polynomial of the run's group of 2^group_log2 runs.
+void run_cubic_of_group(const Polynomial* block, u64 run, int group_log2, u64* coefficients) {
+    const Group group = group_of_runs(*block, run >> group_log2, group_log2);
+    const u64 place = run & ((u64{1} << group_log2) - 1);
+    const Cubic cubic =
+        group.cubic_of_run(place, static_cast<int>(block->run_log2), group_log2);
+    for (int j = 0; j < 4; ++j) split(cubic.coefficient[j], coefficients + 2 * j);
+}
+
+// quotient(a[i], b[i]) of the descent.
+void quotients(const u64* a, const u64* b, u64 count, u64* quotient_of) {
+    for (u64 i = 0; i < count; ++i) quotient_of[i] = quotient(a[i], b[i]);
+}
+
 // c_k and s_k of the first `count` domains of a run, two limbs each.
 void run_table(const Polynomial* block, u64 run, u64 count, u64* c, u64* s) {
     DomainTable table =

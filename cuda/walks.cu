@@ -306,12 +306,12 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
         FareyWalk<double> walk = {};
         walk.left = entry.left, walk.q = entry.q, walk.r = entry.r, walk.x = entry.x;
         const Crossing<double> at = {entry.value, entry.slack, 0, 0};
-        const Roots<double> roots = roots_of(starts[entry.run].run, walk, at, entry.mm);
-        each_in_images(walk, images_of(walk, roots, entry.mm), entry.mm, [&](i64 t) {
-            if (t < -runs.half() || t > runs.last(entry.run)) return;
-            ++scanned;
-            take(runs, cubics[entry.run], entry.run, t, hits, hit_capacity, counters);
-        });
+        each_near_root(starts[entry.run].run, walk, at, entry.mm, -runs.half(),
+                       runs.last(entry.run), [&](i64 t) {
+                           ++scanned;
+                           take(runs, cubics[entry.run], entry.run, t, hits, hit_capacity,
+                                counters);
+                       });
     }
     __syncwarp();
     add_by_warp(&counters->scanned, scanned);

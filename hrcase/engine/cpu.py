@@ -113,6 +113,8 @@ def library(degree: int, limbs: int) -> ctypes.CDLL:
         "search_block": [ctypes.c_char_p, number, pointer, word, pointer],
         "test_lines": [number, number, pointer, pointer, word, word, word, pointer, pointer],
         "run_cubic": [ctypes.c_char_p, word, pointer],
+        "run_cubic_of_group": [ctypes.c_char_p, word, number, pointer],
+        "quotients": [pointer, pointer, word, pointer],
         "run_table": [ctypes.c_char_p, word, word, pointer, pointer],
     }
     for name, arguments in signatures.items():
