@@ -23,7 +23,11 @@
 
 // c = 1/(a2 Q^3). Any c > 0 is right; it trades steps of the walk for crossings.
 #ifndef FAREY_C
+#ifdef __CUDACC__
+#define FAREY_C 2.0
+#else
 #define FAREY_C 1.0
+#endif
 #endif
 // The tests make the approximate reciprocals as bad as lemma 3 allows.
 #ifndef FAREY_SPOIL
@@ -40,8 +44,22 @@ constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
 
 // --- One real number a lane: double.
 
-HD double nearest(double a) { return rint(a); }
-HD double ceiling(double a) { return ceil(a); }
+// On a device two additions are faster than the instruction that rounds. They are right for |a| < 2^51;
+// where a V is larger, the arc of its fraction does not meet the run (docs/farey.md).
+HD double nearest(double a) {
+#ifdef __CUDA_ARCH__
+    return __dadd_rn(__dadd_rn(a, 0x1.8p52), -0x1.8p52);
+#else
+    return rint(a);
+#endif
+}
+HD double ceiling(double a) {
+#ifdef __CUDA_ARCH__
+    return __dadd_rn(__dadd_ru(a, 0x1.8p52), -0x1.8p52);
+#else
+    return ceil(a);
+#endif
+}
 HD double magnitude(double a) { return fabs(a); }
 HD double negative(double a) { return -a; }
 HD double larger(double a, double b) { return a > b ? a : b; }
