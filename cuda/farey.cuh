@@ -200,8 +200,8 @@ HD Span arc_of(const FareyTask& task, const FareyWalk<double>& walk) {
 // The crossing narrowed to the arc: a fraction with a small q meets many mm, the run few of them.
 HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
                Crossing<double>& at) {
-    if (arc.lo > arc.hi) {
-        at.last = at.first - 1;
+    if (arc.lo > arc.hi) {  // V may be so large that first - 1 is first
+        at.first = 1, at.last = 0;
         return;
     }
     const double blur = task.run.drift * (fabs(walk.x) + task.run.half);

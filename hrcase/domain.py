@@ -44,7 +44,7 @@ from hrcase.enclosure import (
     upper_bound,
 )
 from hrcase.errors import InputError
-from hrcase.formats import first_ordinal_where, floor_log2, scale
+from hrcase.formats import VANISHING, first_ordinal_where, floor_log2, scale
 from hrcase.functions.base import RealPoint
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import binade_key, largest_breakpoint, overflow_key
@@ -55,9 +55,6 @@ DEFAULT_SCAN = 256
 
 MOST_ROWS = 1 << 16
 """A flat range in which each of more arguments is a case is stated as a range, not as rows."""
-
-VANISHING = 1 << 16
-"""2^-VANISHING is far below half the smallest number of every format with a use."""
 
 FLAT_LINES = 2
 """A range is flat when G passes at most so many integers."""
