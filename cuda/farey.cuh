@@ -38,7 +38,7 @@ constexpr double LEMMA_5_STEP = 0x1p-38;      // relative error of a step of x
 constexpr double LEMMA_5_ADDITION = 0x1p-52;  // relative error of an addition to x
 constexpr double LEMMA_6_FACTOR = 5;          // from the error of x to kappa
 constexpr double LEMMA_7_REACH = 1 + 0x1p-36;
-constexpr double LEMMA_8_FACTOR = 2;          // width of a root: w slack/(mm - V) times this
+constexpr double LEMMA_8_FACTOR = 1;          // width of a root: slack/(q a2 w) times this
 constexpr double LEMMA_9_CLASS = 0x1p-38;     // relative error of mm q_left/q
 constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
 
@@ -140,7 +140,7 @@ template <class Real>
 HD Roots<Real> roots_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
                         const Crossing<Real>& at, Real mm) {
     const Real inverse = Real(2) * run.half_inverse * walk.r;  // 1/(q a2)
-    const Real height = larger(mm - at.value, Real(2) * at.slack);
+    const Real height = larger(mm - at.value, at.slack);
     const Real scale = inverse * reciprocal_root(inverse * height);
     const Real w = height * scale;
     const Real spread = Real(LEMMA_8_FACTOR) * at.slack * scale;

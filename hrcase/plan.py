@@ -40,7 +40,7 @@ from hrcase.formats import scale
 from hrcase.spec import SearchSpec
 from hrcase.taylor import Stretch, TaylorModel, derivative_bounds, taylor_model
 
-DEGREES = (3, 8, 12)
+DEGREES = (3, 8, 14)
 ENOUGH_FRACTIONS = 2.0**25
 """A device walks through so many fractions in the time that planning a block takes."""
 
