@@ -149,7 +149,7 @@ class Lane:
     """A stream with its buffers: one block at a time. The context must be current."""
 
     def __init__(self, cuda: Any, grid: int) -> None:
-        self.cuda, self.grid = cuda, grid
+        self.cuda, self.grid, self.timed = cuda, grid, False
         self.stream = cuda.Stream()
         self.cubics, self.starts = Buffer(cuda, CUBIC_BYTES), Buffer(cuda, START_BYTES)
         self.groups = Buffer(cuda, GROUP_BYTES)
@@ -158,8 +158,9 @@ class Lane:
         self.host_counters = cuda.pagelocked_zeros(len(COUNTERS), np.uint64)
         self.events: list[tuple[str, Any]] = []
 
-    def launch(self, kernels: Kernels, unit: Unit) -> None:
-        """Put all kernels of a unit on the stream."""
+    def launch(self, kernels: Kernels, unit: Unit, timed: bool) -> None:
+        """Put all kernels of a unit on the stream, with events between them if it is timed."""
+        self.timed = timed
         self._reserve(unit)
         block = np.frombuffer(unit.block.packed(), dtype=np.uint64)
         self.events = []
@@ -293,6 +294,8 @@ class Lane:
         kernels[name](*arguments, block=(threads, 1, 1), grid=(blocks, 1), stream=self.stream)
 
     def _mark(self, stage: str) -> None:
+        if not self.timed:
+            return
         event = self.cuda.Event()
         event.record(self.stream)
         self.events.append((stage, event))
