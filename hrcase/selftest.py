@@ -22,7 +22,7 @@ def known_answers(degree: int, limbs: int) -> tuple[Block, list[int]]:
     stretch = Stretch(0, 0, -ARGUMENTS // 2, ARGUMENTS // 2 + 1)
     golden = scale(0x9E3779B97F4A7C15, -64)
     coefficients = [golden, golden / 3]
-    coefficients += [(-1) ** j * golden * scale(1, -11 * j) for j in range(2, degree + 1)]
+    coefficients += [(-1) ** j * golden * scale(1, -12 * j) for j in range(2, degree + 1)]
     exact = tuple((c, c) for c in coefficients)
     window = mpq(1, 128)
     model, tuning = TaylorModel(exact, mpq(0)), Tuning(DOMAIN_LOG2, method="regular")

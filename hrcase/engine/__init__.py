@@ -46,8 +46,8 @@ class Block:
     domain_log2: int  # a domain is 2^domain_log2 arguments; method "scan" does not use it
     domain_windows: tuple[int, int]  # in 2^-64: for a domain, for an eighth of it
     group_log2: int | None = None
-    """2^group_log2 runs may share a polynomial of degree 5 (cuda/polynomial.cuh, Group), whose errors
-    `run_window` covers; None where they may not."""
+    """2^group_log2 runs may share a polynomial of degree 5 (cuda/polynomial.cuh, Group), whose
+    errors `run_window` covers; None where they may not."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a block that the kernels cannot take."""
