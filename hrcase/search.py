@@ -21,7 +21,7 @@ from hrcase.refine import Refiner
 from hrcase.spec import SearchSpec
 from hrcase.workers import Workers
 
-DEFAULT_METHOD = "regular"
+DEFAULT_METHOD = "farey"
 DEFAULT_MOST_CASES = 10**7
 BYTES_A_ROW = 140
 SECONDS_A_CASE = 1e-4
@@ -41,6 +41,7 @@ class Statistics:
     """What a search did, for its summary.
 
     Attributes:
+        method: by which blocks were searched, where a scan of their cubics did not cost less.
         pieces, arguments: how many by rule.
         counts: the kernels' counters, summed.
         rejected: candidates that turned out to be too far from a breakpoint.
@@ -50,6 +51,7 @@ class Statistics:
         seconds: by stage (kernels: summed over the engine's workers).
     """
 
+    method: str
     pieces: Counter[str] = field(default_factory=Counter)
     arguments: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
@@ -132,7 +134,7 @@ def search(
     """Find every case that the spec asks for.
 
     Args:
-        method: "regular", "lefevre" or "farey"; it never changes the result.
+        method: "farey", "regular" or "lefevre"; it never changes the result.
         threads: of the CPU engine and processes for the refinement, default all processors.
         tuning: choices that a test may fix.
         most_cases: refuse when more cases than this are expected.
@@ -164,7 +166,7 @@ class _Run:
     ) -> None:
         self.spec, self.threads, self.tuning = spec, threads, tuning
         self.watch, self.engine = watch, engine
-        self.statistics = Statistics()
+        self.statistics = Statistics(tuning.method)
         self.done: list[tuple[int, int]] = []
         self.work_done = 0.0
         self.work_total = 0.0

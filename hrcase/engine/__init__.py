@@ -88,9 +88,9 @@ class Block:
 class Counts:
     """What a search of one block did. Only `candidates` is the same for every method."""
 
-    domains: int  # domains tested
+    domains: int  # domains tested; runs walked or tested as lines, for "farey"
     subdomains: int  # subdomains tested: eight for each domain that failed
-    scanned: int  # arguments scanned in phase 3
+    scanned: int  # arguments scanned in phase 3; those that the cubic decided, for "farey"
     hits: int  # arguments that passed the run's cubic
     candidates: int
 
