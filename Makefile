@@ -30,7 +30,8 @@ $(stamp): pyproject.toml
 search: venv
 	@mkdir -p $(dir $(SEARCH_OUTPUT))
 	$(bin)/hrcase search $(SEARCH_ARGS) --output $(SEARCH_OUTPUT)
-	@cat $(SEARCH_OUTPUT)
+	@echo "the list stands in $(SEARCH_OUTPUT) and begins:"
+	@head -n 6 $(SEARCH_OUTPUT)
 
 test: venv
 	$(bin)/python -m pytest -q
