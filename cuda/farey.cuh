@@ -228,20 +228,25 @@ HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sin
     for (; t <= last; t += modulus) sink(t);
 }
 
-// Gives every t of the class of mm that lies near a root and in the run, first <= t <= last, to sink;
-// some come twice. j is exact below 2^53, and t is, as a number modulo 2^64.
+// Gives every t = j q - mm left, first <= t <= last, with j within the tolerance of an image to sink.
+// j is exact below 2^53, and t is, as a number modulo 2^64.
+template <class Sink>
+HD void each_near_image(const FareyWalk<double>& walk, double image, double tolerance, double mm,
+                        i64 first, i64 last, const Sink& sink) {
+    const u64 q = static_cast<u64>(walk.q);
+    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
+    for (double j = ceil(image - tolerance); j <= image + tolerance; j += 1) {
+        const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
+        if (first <= t && t <= last) sink(t);
+    }
+}
+
+// Gives every t of the class of mm that lies near a root and in the run to sink; some come twice.
 template <class Sink>
 HD void each_near_root(const FareyRun<double>& run, const FareyWalk<double>& walk,
                        const Crossing<double>& at, double mm, i64 first, i64 last,
                        const Sink& sink) {
     const Images<double> images = images_of(walk, roots_of(run, walk, at, mm), mm);
-    const u64 q = static_cast<u64>(walk.q);
-    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
-    for (int side = 0; side < 2; ++side) {
-        const double image = side == 0 ? images.up : images.down;
-        for (double j = ceil(image - images.tolerance); j <= image + images.tolerance; j += 1) {
-            const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
-            if (first <= t && t <= last) sink(t);
-        }
-    }
+    each_near_image(walk, images.up, images.tolerance, mm, first, last, sink);
+    each_near_image(walk, images.down, images.tolerance, mm, first, last, sink);
 }
