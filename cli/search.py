@@ -31,6 +31,7 @@ from hrcase.export.wc import write_wc
 from hrcase.formats import FORMATS, Format, format_by_name
 from hrcase.functions import function_by_name
 from hrcase.hexfloat import parse_interval, to_hex
+from hrcase.job.walk import Progress as WalkProgress
 from hrcase.lattice import ROUNDINGS
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import (
@@ -299,7 +300,7 @@ class _Watch:
         if self.bar is not None:
             self.bar.stop()
 
-    def see(self, progress: walk.Progress) -> None:
+    def see(self, progress: WalkProgress) -> None:
         """Show how far the search is."""
         if self.bar is not None:
             self.bar.update(

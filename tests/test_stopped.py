@@ -11,7 +11,8 @@ from hrcase import search as walk
 from hrcase.cli import main
 from hrcase.cli import search as command
 from hrcase.formats import FORMATS
-from hrcase.search import Progress, SearchResult, Stopped, search
+from hrcase.job.walk import Progress
+from hrcase.search import SearchResult, Stopped, search
 from hrcase.spec import SearchSpec, exponent_range
 
 BINARY32 = FORMATS["binary32"]
