@@ -159,7 +159,8 @@ def search(
         except KeyboardInterrupt:
             raise Stopped([], list(spec.region.ranges), [], []) from None
         plan.refuse_floods(most_cases)
-        walk = Walk(spec, tuning, crew, workers, keep, progress_at(plan.units), watch)
+        start = progress_at(spec, plan.units, {})
+        walk = Walk(spec, tuning, crew, workers, keep, start, watch)
         try:
             walk.run(plan.units, plan.shapes)
         except KeyboardInterrupt:

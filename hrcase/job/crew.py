@@ -11,7 +11,8 @@ from functools import partial
 from queue import SimpleQueue
 
 from hrcase.engine import Counts, Engine
-from hrcase.errors import HrcaseError
+from hrcase.engine.choose import engine_for
+from hrcase.errors import HrcaseError, InputError
 from hrcase.plan import PlannedBlock
 
 IN_FLIGHT = 3
@@ -72,7 +73,7 @@ class Crew:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for thread in self._threads:
+        for _thread in self._threads:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
@@ -155,3 +156,29 @@ def run_slice(engine: Engine, part: PlannedBlock) -> Landed:
         for name, count in vars(counts).items():
             total[name] += count
     return Landed(ordinals, total, time.perf_counter() - started, engine.name)
+
+
+def engines_for(device: str, threads: int | None = None) -> tuple[list[Engine], str | None]:
+    """The engines that --device names, and a line to tell the user, if there is one.
+
+    Args:
+        device: words of `hrcase.engine.choose.engine_for` with commas between them; "cuda:all" is
+            every CUDA device.
+        threads: of the CPU engine.
+
+    Raises:
+        InputError: no such word, or the same engine twice.
+        NoDevice: one of them cannot be used.
+    """
+    words = [word.strip() for word in device.split(",")]
+    if "cuda:all" in words:
+        from hrcase.engine.cuda import driver
+
+        cards = [f"cuda:{n}" for n in range(driver().Device.count())]
+        words = [card for word in words for card in (cards if word == "cuda:all" else [word])]
+    if len(set(words)) < len(words) or ("auto" in words and len(words) > 1):
+        raise InputError(
+            f"--device {device} names an engine twice; give each once, say cuda:0,cuda:1,cpu"
+        )
+    engines, notices = zip(*(engine_for(word, threads) for word in words), strict=True)
+    return list(engines), next(filter(None, notices), None)

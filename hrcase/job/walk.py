@@ -9,11 +9,11 @@ not at all.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from time import perf_counter
 
@@ -77,7 +77,8 @@ class Progress:
         candidates: found so far.
         units, of_units: done and in all.
         arguments, of_arguments: the same, searched or scanned.
-        cases: found in the units that are done.
+        cases: found in those of these units that are searched by polynomials.
+        expected: cases that the law 2w predicts for the same units.
     """
 
     done: float
@@ -88,25 +89,31 @@ class Progress:
     arguments: int
     of_arguments: int
     cases: int
+    expected: float
 
 
 Watcher = Callable[[Progress], None]
 
 
 def progress_at(
-    units: Sequence[Unit], done: Collection[int] = (), candidates: int = 0, cases: int = 0
+    spec: SearchSpec, units: Sequence[Unit], cases: Mapping[int, int], candidates: int = 0
 ) -> Progress:
-    """How far a search is when some of its units, by number, are done."""
-    ready = [unit for unit in units if unit.number in done]
+    """How far a search is when some of its units are done.
+
+    Args:
+        cases: found in them, by their numbers.
+    """
+    done = [unit for unit in units if unit.number in cases]
     return Progress(
-        done=sum(unit.work for unit in ready),
+        done=sum(unit.work for unit in done),
         total=sum(unit.work for unit in units),
         candidates=candidates,
-        units=len(ready),
+        units=len(done),
         of_units=len(units),
-        arguments=sum(unit.piece.count for unit in ready),
+        arguments=sum(unit.piece.count for unit in done),
         of_arguments=sum(unit.piece.count for unit in units),
-        cases=cases,
+        cases=sum(cases[u.number] for u in done if u.piece.rule is Rule.SEARCHED),
+        expected=expected_cases(spec, (unit.piece for unit in done)),
     )
 
 
@@ -170,6 +177,7 @@ class Walk:
         self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
         self._deciding: deque[tuple[Task[list[Asked], list[Refined]], list[_Flight]]] = deque()
         self._kept_at = perf_counter()
+        self._share = cache(lambda key: 2 * float(spec.window(key)))
 
     def run(self, units: Sequence[Unit], shapes: Collection[tuple[int, int]]) -> bool:
         """Do units in their order; whether all of them were done.
@@ -316,8 +324,9 @@ class Walk:
         for flight, result in zip(flights, results, strict=True):
             evaluated = sum(hi - lo for lo, hi in flight.ranges)
             self._advance(flight.unit, evaluated, 0)
-            p = self.progress
-            self.progress = replace(p, units=p.units + 1, cases=p.cases + len(result.cases))
+            self.progress = replace(self.progress, units=self.progress.units + 1)
+            if flight.unit.piece.rule is Rule.SEARCHED:
+                self._found(flight.unit, len(result.cases))
         self._tell()
 
     def _advance(self, unit: Unit, arguments: int, candidates: int) -> None:
@@ -328,6 +337,10 @@ class Walk:
             arguments=p.arguments + arguments,
             candidates=p.candidates + candidates,
         )
+
+    def _found(self, unit: Unit, cases: int) -> None:
+        p, expected = self.progress, self._share(unit.piece.key) * unit.piece.count
+        self.progress = replace(p, cases=p.cases + cases, expected=p.expected + expected)
 
     def _tell(self) -> None:
         if self.watch is not None:

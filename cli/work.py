@@ -1,0 +1,131 @@
+"""What the commands that work on jobs share: engines, stopping, progress, the last words."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+import click
+
+from hrcase.cli.progress import Watch, write_log
+from hrcase.engine import Engine
+from hrcase.job.crew import Crew, engines_for
+from hrcase.job.directory import LOG, Job, create, open_job, refuse_existing
+from hrcase.job.run import work_on
+from hrcase.job.status import status_of
+from hrcase.job.stop import Stop
+from hrcase.job.units import Plan, make_plan
+from hrcase.spec import SearchSpec
+from hrcase.workers import Workers
+
+METHODS = ("farey", "regular", "lefevre")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Means:
+    """By what a job is worked on; none of it has a say in the result."""
+
+    method: str
+    device: str
+    threads: int | None
+    max_time: float | None
+
+
+def means_options(command: Command) -> Command:
+    """--method, --device, --threads and --max-time."""
+    for option in (
+        click.option(
+            "--max-time",
+            type=click.FloatRange(min=0),
+            metavar="SECONDS",
+            help="Stop a job after so long, as Ctrl-C does.",
+        ),
+        click.option("--threads", type=click.IntRange(min=1), help="Default: all processors."),
+        click.option(
+            "--device",
+            default="auto",
+            help="auto, cpu, cuda:N, cuda:all, or several with commas. Never the result.",
+        ),
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            default="farey",
+            show_default=True,
+            help="The Farey walk, or a three-distance test. It never changes the result.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def engines(device: str, threads: int | None) -> Iterator[list[Engine]]:
+    """The engines that --device names; closed at the end."""
+    found, notice = engines_for(device, threads)
+    if notice is not None:
+        click.echo(notice, err=True)
+    try:
+        yield found
+    finally:
+        for engine in found:
+            engine.close()
+
+
+def start_job(spec: SearchSpec, directory: Path, most_cases: int, means: Means) -> None:
+    """Make a job and work on it until it is complete; raises as `create` and `work_on`."""
+    refuse_existing(directory, spec)
+    plan = make_plan(spec)
+    plan.refuse_floods(most_cases)
+    with closing(create(directory, plan)) as job:
+        _work(job, plan, means)
+    _tell_complete(directory)
+
+
+def resume_job(directory: Path, means: Means) -> None:
+    """Go on with a job until it is complete; raises as `open_job` and `work_on`."""
+    with closing(open_job(directory)) as job:
+        _work(job, None, means)
+    _tell_complete(directory)
+
+
+def _work(job: Job, plan: Plan | None, means: Means) -> None:
+    threads = means.threads or os.cpu_count() or 1
+    with (
+        open(job.directory / LOG, "a", encoding="utf-8") as log,
+        _logged(log),
+        Stop(means.max_time) as stop,
+        engines(means.device, means.threads) as found,
+        Watch(sys.stderr, log) as watch,
+        Workers(threads) as workers,
+    ):
+        crew = Crew(found, partial(_tell_retired, log))
+        work_on(job, plan, means.method, crew, workers, stop, watch.see)
+
+
+@contextmanager
+def _logged(log: TextIO) -> Iterator[None]:
+    """A line in the log for the beginning and the end of the work."""
+    write_log(log, f"process {os.getpid()} begins")
+    try:
+        yield
+    except BaseException as error:
+        write_log(log, f"process {os.getpid()} ends: {error or type(error).__name__}")
+        raise
+    write_log(log, "complete")
+
+
+def _tell_complete(directory: Path) -> None:
+    for line in status_of(directory).lines():
+        click.echo(line, err=True)
+    click.echo(f"to have the list, run: hrcase export {directory} --to csv", err=True)
+
+
+def _tell_retired(log: TextIO, name: str, error: Exception) -> None:
+    line = f"going on without {name}, which failed: {error}"
+    click.echo(line, err=True)
+    write_log(log, line)
