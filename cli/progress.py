@@ -5,10 +5,10 @@ from contextlib import suppress
 from typing import TextIO
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
-from rich.text import Text
+from rich.table import Table
 
 from hrcase.job.walk import Progress
 
@@ -83,7 +83,11 @@ class Watch:
         percent = 0.0 if self.last is None else share(self.last)
         bar = ProgressBar(total=100.0, completed=percent)
         words = self.in_words(time.monotonic())
-        return Group(bar, Text(f"{percent:.1f} %, {words}", overflow="fold"))
+        lines = Table.grid(expand=True)
+        lines.add_column(overflow="fold")
+        lines.add_row(bar)
+        lines.add_row(f"{percent:.1f} %, {words}")
+        return lines
 
 
 def write_log(log: TextIO, line: str) -> None:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import struct
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -312,15 +313,21 @@ def status_units(capsys: Captured, job: Path) -> int:
 def test_a_second_signal_stops_at_once(capsys: Captured, tmp_path: Path) -> None:
     job = tmp_path / "job"
     stopped(capsys, job)
-    stuck = "import time; from hrcase.job import crew; crew.run_slice = lambda *a: time.sleep(99)"
+    stuck = (
+        "import time; from hrcase.job import crew\n"
+        "crew.run_slice = lambda *a: (print('stuck', file=sys.stderr, flush=True), time.sleep(99))"
+    )
     with start("resume", str(job), *CPU, more=stuck) as process:
+        assert process.stderr is not None
         try:
-            while "begins" not in (job / "log").read_text().splitlines()[-1]:
+            while "stuck" not in process.stderr.readline():
                 assert process.poll() is None
             process.send_signal(signal.SIGINT)
-            assert process.stderr is not None
             while "once more" not in process.stderr.readline():
                 assert process.poll() is None
+            process.send_signal(signal.SIGINT)  # timeout(1) sends two at a time, as this one
+            time.sleep(1.0)
+            assert process.poll() is None
             process.send_signal(signal.SIGINT)
             process.wait(timeout=20)
         finally:

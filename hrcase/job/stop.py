@@ -11,6 +11,9 @@ from types import FrameType
 
 from hrcase.errors import Interrupted
 
+ONE_SIGNAL = 0.3
+"""Signals that follow the first one so soon, in seconds, are the same: timeout(1) sends two."""
+
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -29,6 +32,7 @@ class Stop:
         self._seconds = seconds
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._before: dict[int, object] = {}
+        self._taken_at = 0.0
 
     def __enter__(self) -> Stop:
         if threading.current_thread() is threading.main_thread():
@@ -48,9 +52,12 @@ class Stop:
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
+        now = time.monotonic()
+        if self._taken_at and now - self._taken_at < ONE_SIGNAL:
+            return
         if self.reason:
             cursor = SHOW_CURSOR if sys.stderr.isatty() else ""
             os.write(2, f"{cursor}\nhrcase: stopped at once by {name}\n".encode())
             os._exit(Interrupted.exit_code)
-        self.reason = f"by {name}"
+        self.reason, self._taken_at = f"by {name}", now
         os.write(2, b"\nfinishing what is in flight; once more to stop at once\n")
