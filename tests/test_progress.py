@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from hrcase.cli import progress
 from hrcase.cli.progress import Watch, in_time
 from hrcase.job.walk import Progress
 
@@ -36,7 +35,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(progress.time, "monotonic", clock.monotonic)
+    monkeypatch.setattr("hrcase.cli.progress.time.monotonic", clock.monotonic)
     return clock
 
 

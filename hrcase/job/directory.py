@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hrcase.errors import CorruptState, HrcaseError, InputError, JobMismatch, TryAgain
-from hrcase.job.identity import in_words, is_same, spec_to_json
+from hrcase.job.identity import Json, in_words, is_same, spec_to_json
 from hrcase.job.store import Store
 from hrcase.job.units import Plan
 from hrcase.spec import SearchSpec
@@ -47,8 +47,7 @@ def refuse_existing(directory: Path, spec: SearchSpec) -> None:
                 "with a new name"
             )
         return
-    with closing(Store(directory / FILE)) as store:
-        kept = store.spec_json
+    kept = spec_kept(directory)
     asked = spec_to_json(spec)
     if is_same(kept, asked):
         raise JobMismatch(
@@ -59,6 +58,12 @@ def refuse_existing(directory: Path, spec: SearchSpec) -> None:
         f"the job {directory} exists already and asks something else. It asks: {in_words(kept)}. "
         f"You ask: {in_words(asked)}. Give --job with a new name, or run: hrcase resume {directory}"
     )
+
+
+def spec_kept(directory: Path) -> Json:
+    """What the job at this place asks, as `spec_to_json` writes it."""
+    with closing(Store(directory / FILE)) as store:
+        return store.spec_json
 
 
 def create(directory: Path, plan: Plan) -> Job:
