@@ -2,13 +2,12 @@
 
 import json
 import sys
-from contextlib import closing
 from pathlib import Path
 
 from hrcase.claim import Claim
 from hrcase.cli.errors import UsageError
 from hrcase.export import atomic_write, atomic_write_bytes, check_writable
-from hrcase.job.directory import verified
+from hrcase.job.directory import reading
 from hrcase.job.export import claim_of, refuse_wide, write_binary, write_text
 from hrcase.job.store import Store
 
@@ -48,7 +47,7 @@ def export_job(directory: Path, kind: str, output: Path | None) -> None:
         CorruptState: it is damaged.
         InputError: there is no such job, or its list cannot be of this kind.
     """
-    with closing(verified(directory)) as store:
+    with reading(directory, whole=True) as store:
         claim = claim_of(store)
         if kind == "bin":
             refuse_wide(store.spec.inp)

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -22,7 +23,7 @@ class Watch:
         log: gets the plain lines, if given.
     """
 
-    def __init__(self, stream: TextIO, log: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO, log: Path | None = None) -> None:
         self.stream, self.log = stream, log
         self.started = self.spoken = time.monotonic()
         self.first: Progress | None = None
@@ -90,11 +91,10 @@ class Watch:
         return lines
 
 
-def write_log(log: TextIO, line: str) -> None:
+def write_log(log: Path, line: str) -> None:
     """Add a line to a log, with the time in UTC; a log that cannot be written stops nothing."""
-    with suppress(OSError):
-        log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {line}\n")
-        log.flush()
+    with suppress(OSError), open(log, "a", encoding="utf-8") as stream:
+        stream.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {line}\n")
 
 
 def share(progress: Progress) -> float:

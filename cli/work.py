@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -94,9 +94,8 @@ def resume_job(directory: Path, means: Means) -> None:
 
 
 def _work(job: Job, plan: Plan | None, means: Means) -> None:
-    threads = means.threads or os.cpu_count() or 1
+    threads, log = means.threads or os.cpu_count() or 1, job.directory / LOG
     with (
-        open(job.directory / LOG, "a", encoding="utf-8") as log,
         _logged(log),
         Stop(means.max_time) as stop,
         engines(means.device, means.threads) as found,
@@ -108,7 +107,7 @@ def _work(job: Job, plan: Plan | None, means: Means) -> None:
 
 
 @contextmanager
-def _logged(log: TextIO) -> Iterator[None]:
+def _logged(log: Path) -> Iterator[None]:
     """A line in the log for the beginning and the end of the work."""
     write_log(log, f"process {os.getpid()} begins")
     try:
@@ -125,7 +124,7 @@ def _tell_complete(directory: Path) -> None:
     click.echo(f"to have the list, run: hrcase export {directory} --to csv", err=True)
 
 
-def _tell_retired(log: TextIO, name: str, error: Exception) -> None:
+def _tell_retired(log: Path, name: str, error: Exception) -> None:
     line = f"going on without {name}, which failed: {error}"
     click.echo(line, err=True)
     write_log(log, line)

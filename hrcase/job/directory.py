@@ -62,7 +62,7 @@ def refuse_existing(directory: Path, spec: SearchSpec) -> None:
 
 def spec_kept(directory: Path) -> Json:
     """What the job at this place asks, as `spec_to_json` writes it."""
-    with closing(Store(directory / FILE)) as store:
+    with reading(directory) as store:
         return store.spec_json
 
 
@@ -128,6 +128,25 @@ def verified(directory: Path) -> Store:
         store.close()
         raise
     return store
+
+
+@contextmanager
+def reading(directory: Path, whole: bool = False) -> Iterator[Store]:
+    """The file of a job, to read it only; others may be at work.
+
+    Args:
+        whole: check all that it holds before.
+
+    Raises:
+        InputError: there is no job.
+        CorruptState: it is damaged.
+    """
+    require_job(directory)
+    try:
+        with closing(verified(directory) if whole else Store(directory / FILE)) as store:
+            yield store
+    except CorruptState as error:
+        raise CorruptState(f"{error}; to mend it, run: hrcase resume {directory}") from error
 
 
 def require_job(directory: Path) -> None:

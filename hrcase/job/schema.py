@@ -47,10 +47,9 @@ _TRY_AGAIN = {
 _NOT_ALLOWED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 
 
-def connect(path: Path, read_only: bool = False) -> sqlite3.Connection:
-    """Open a file of jobs, which must exist, or be made by `create`."""
-    mode = "ro" if read_only else "rw"
-    uri = f"{path.resolve().as_uri()}?mode={mode}"
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a file that exists; to read only, where it may not be written."""
+    uri = f"{path.resolve().as_uri()}?mode=rw"
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
@@ -73,17 +72,21 @@ def create(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises CorruptState when the file is no file of jobs, or its tables are not these."""
+def check_header(path: Path) -> None:
+    """Raises CorruptState when the file has no rollback journal; it is not opened for that."""
     with open(path, "rb") as stream:
         header = stream.read(20)
     if header[18:] != b"\x01\x01":
-        raise CorruptState(f"{path} is not a file of jobs: its header says another journal")
+        raise CorruptState(f"{path} is damaged or is not a file of jobs: see bytes 18 and 19")
+
+
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises CorruptState when the file is no file of jobs, or its tables are not these."""
     ((application,),) = connection.execute("PRAGMA application_id")
     ((version,),) = connection.execute("PRAGMA user_version")
     tables = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")}
     if application != APPLICATION_ID or version != VERSION or tables != set(TABLES):
-        raise CorruptState(f"{path} is not a file of jobs of schema {VERSION}, or is damaged")
+        raise CorruptState(f"{path} is damaged or is not a file of jobs of schema {VERSION}")
 
 
 @contextmanager
@@ -125,6 +128,8 @@ def own_errors(path: Path) -> Iterator[None]:
                 f"cannot use {path}: {error}; give yourself the right to read and write "
                 f"{path.parent} and the files in it"
             ) from error
+        raise CorruptState(f"{path} is damaged: {error}") from error
+    except (UnicodeError, OverflowError) as error:  # of what SQLite says, or holds
         raise CorruptState(f"{path} is damaged: {error}") from error
     except OSError as error:
         raise TryAgain(f"cannot use {path}: {error.strerror}; mend that and try again") from error

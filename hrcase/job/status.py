@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from hrcase.job.directory import ASIDE, FILE, is_running, require_job
+from hrcase.job.directory import ASIDE, is_running, reading
 from hrcase.job.identity import Json, in_words
-from hrcase.job.store import Session, Store
+from hrcase.job.store import Session
 from hrcase.job.walk import progress_at
 
 
@@ -89,9 +88,8 @@ def status_of(directory: Path) -> Status:
         InputError: there is none.
         CorruptState: it is damaged.
     """
-    require_job(directory)
     running = is_running(directory)
-    with closing(Store(directory / FILE)) as store:
+    with reading(directory) as store:
         done = store.done()
         at = progress_at(store.spec, store.units, {unit.unit: unit.cases for unit in done})
         seconds: dict[str, float] = {}

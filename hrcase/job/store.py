@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import islice
@@ -73,12 +73,15 @@ class Store:
     is full or fails.
     """
 
-    def __init__(self, path: Path, read_only: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        with schema.own_errors(path):
-            self._connection = schema.connect(path, read_only)
+        with schema.own_errors(path), ExitStack() as on_error:
+            schema.check_header(path)
+            self._connection = schema.connect(path)
+            on_error.callback(self._connection.close)
             schema.check(self._connection, path)
             self._about = self._read_about()
+            on_error.pop_all()
 
     def close(self) -> None:
         """Close the file."""
@@ -172,7 +175,7 @@ class Store:
     def _session_rows(self) -> list[Row]:
         rows = list(self._connection.execute("SELECT * FROM session ORDER BY number"))
         for row in rows:
-            self._require(row[-1] == digest("session", *row[:-1]), f"session {row[0]}")
+            self._require(row[-1] == digest("session", *row[:-1]), f"the words of session {row[0]}")
         return rows
 
     def add(self, results: Sequence[UnitResult], session: int) -> None:
@@ -216,7 +219,7 @@ class Store:
 
     def _done(self, row: Row) -> tuple[Done, str]:
         """A finished unit, and the digest of its cases."""
-        self._require(row[-1] == digest("done", *row[:-1]), f"the record of unit {row[0]}")
+        self._require(row[-1] == digest("done", *row[:-1]), f"the figures of unit {row[0]}")
         unit, session, device, seconds, counts, rejected, cases, exact, found, _ = row
         counted = Counter(json.loads(counts))
         return Done(unit, session, device, seconds, counted, rejected, cases, exact), found
@@ -226,8 +229,8 @@ class Store:
         self.sessions()
         units = {unit.number for unit in self.units}
         for done in self.done():
-            self._require(done.unit in units, f"the record of unit {done.unit}")
-        self._require(len(self.pieces) + len(self.outside) > 0, "the list of pieces")
+            self._require(done.unit in units, f"the figures of unit {done.unit}")
+        self._require(len(self.pieces) + len(self.outside) > 0, "the pieces")
         for _ in self.rows():
             pass
 
@@ -244,17 +247,19 @@ class Store:
                 unit, found = self._done(row)
                 # Not fetchmany: Python 3.11 takes fetchmany(0) for all there is.
                 listed, also = list(islice(cases, unit.cases)), list(islice(exact, unit.exact))
-                self._require(_table_digest([*listed, *also]) == found, f"the cases of {unit.unit}")
+                self._require(
+                    _table_digest([*listed, *also]) == found, f"the cases of unit {unit.unit}"
+                )
                 yield from (case[2:] for case in listed)
             rest = cases.fetchone() or exact.fetchone()
-            self._require(rest is None, "the list of cases")
+            self._require(rest is None, "the cases")
 
     def sound(self) -> Iterator[tuple[Row, list[Row], list[Row]]]:
         """Of a damaged file, the finished units whose rows all match their digests."""
         for unit in self.units:
             try:
                 yield from self._sound(unit.number)
-            except (sqlite3.Error, CorruptState):
+            except (sqlite3.Error, UnicodeError, CorruptState):
                 continue
 
     def _sound(self, number: int) -> Iterator[tuple[Row, list[Row], list[Row]]]:
@@ -270,7 +275,7 @@ class Store:
     def copy_sound(self, damaged: Store) -> int:
         """Take over what is sound of a damaged file of the same job; how many units that is."""
         with schema.own_errors(self.path), schema.transaction(self._connection):
-            with suppress(sqlite3.Error, CorruptState):
+            with suppress(sqlite3.Error, UnicodeError, CorruptState):
                 _insert(self._connection, "session", damaged._session_rows())
             count = 0
             for row, cases, exact in damaged.sound():
@@ -283,23 +288,23 @@ class Store:
     def _read_about(self) -> dict[str, str]:
         rows = list(self._connection.execute("SELECT * FROM about"))
         for name, value, kept in rows:
-            self._require(kept == digest("about", name, value), "what is asked")
+            self._require(kept == digest("about", name, value), "the words of the search")
         about = {name: value for name, value, _ in rows}
         wanted = {"schema", "spec", "plan", "piece", "outside", "unit"}
-        self._require(about.keys() == wanted, "what is asked")
-        self._require(about["schema"] == str(schema.VERSION), "the version of the schema")
+        self._require(about.keys() == wanted, "the words of the search")
+        self._require(about["schema"] == str(schema.VERSION), "the versions of the schema")
         return about
 
     def _table(self, name: str) -> list[Row]:
         """A table that never changes, whole."""
         with schema.own_errors(self.path):
             rows = list(self._connection.execute(f"SELECT * FROM {name} ORDER BY number"))
-        self._require(_table_digest(rows) == self._about[name], f"the table {name!r}")
+        self._require(_table_digest(rows) == self._about[name], f"the rows of table {name!r}")
         return rows
 
     def _require(self, holds: bool, what: str) -> None:
         if not holds:
-            raise CorruptState(f"{self.path} is damaged: {what} does not match its digest")
+            raise CorruptState(f"{self.path} is damaged: {what} do not match their digest")
 
 
 def _table_digest(rows: Iterable[Row]) -> str:
