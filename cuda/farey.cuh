@@ -210,17 +210,28 @@ HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span&
     at.last = smaller(at.last, at.value + scale * most * most + at.slack);
 }
 
-// Gives every t of the class of mm modulo q in the span to sink.
-template <class Sink>
-HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sink) {
-    if (span.lo > span.hi) return;
-    const i64 modulus = static_cast<i64>(q), last = static_cast<i64>(floor(span.hi));
+// The members of the class of mm modulo q in a span: first, first + q, ..., `count` of them.
+struct Members {
+    i64 first, q, count;
+};
+
+HD Members members_of(u64 q, u64 left, i64 mm, const Span& span) {
+    const i64 modulus = static_cast<i64>(q);
+    if (span.lo > span.hi) return {0, modulus, 0};
+    const i64 last = static_cast<i64>(floor(span.hi));
     const i64 residue = mm % modulus * static_cast<i64>(left) % modulus;  // of -t
     i64 t = static_cast<i64>(ceil(span.lo));
     const i64 behind = (t % modulus + residue) % modulus;  // t + residue, up to a multiple
     if (behind > 0) t += modulus - behind;
     if (behind < 0) t -= behind;
-    for (; t <= last; t += modulus) sink(t);
+    return {t, modulus, t > last ? 0 : (last - t) / modulus + 1};
+}
+
+// Gives every member to sink.
+template <class Sink>
+HD void each_of(const Members& members, const Sink& sink) {
+    i64 t = members.first;
+    for (i64 i = 0; i < members.count; ++i, t += members.q) sink(t);
 }
 
 // Gives every t = j q - mm left, first <= t <= last, with j within the tolerance of an image to sink.

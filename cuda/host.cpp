@@ -96,11 +96,9 @@ void search_by_walks(const Polynomial& block, Output& output) {
         const i64 centre = block.run_start(run) + half, left = block.hi - 1 - centre;
         const i64 last = left < half - 1 ? left : half - 1;
         const auto sink = [&](i64 t) { decide(cubic, centre, t); };
-        const auto on_class = [&](u64 q, u64 left_q, i64 mm, const Span& span) {
-            each_of_class(q, left_q, mm, span, sink);
-        };
+        const auto on_line = [&](const Members& members) { each_of(members, sink); };
         ++output.counts.domains;
-        each_of_run(cubic, window, run_log2, centre, last, on_class,
+        each_of_run(cubic, window, run_log2, centre, last, on_line,
                     [&] { scan(cubic, window, -half, static_cast<u64>(last + half + 1), sink); },
                     walks);
     }

@@ -88,7 +88,7 @@ def test_an_overflow_runs_again_with_room(
     ("method", "name"),
     [
         *(("regular", name) for name in ("failing", "subfailing", "hits")),
-        *(("farey", name) for name in ("crowded", "wide", "near", "hits")),
+        *(("farey", name) for name in ("crowds", "wide", "near", "hits")),
     ],
 )
 def test_every_list_may_overflow(
