@@ -9,9 +9,9 @@ from pathlib import Path
 
 import emulated_cuda
 import pytest
+from brute.blocks import adversarial_block, planted_block
 from fake_cuda import FakeCuda
 from gmpy2 import mpq
-from test_farey import adversarial_block, planted_block
 
 from hrcase.domain import Rule, split
 from hrcase.engine import METHODS, Block, cpu, lane
