@@ -24,7 +24,7 @@
 
 // c = 1/(a2 Q^3) trades steps of the walk for crossings.
 #ifndef FAREY_C
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(CUDA_ON_CPU)
 #define FAREY_C 2.0
 #else
 #define FAREY_C 1.0
@@ -47,17 +47,17 @@ constexpr double LEMMA_9_RUN = 0x1.1p-38;     // relative error of the run's end
 
 // --- One real number a lane: double.
 
-// On a device two additions are faster than the instruction that rounds. They are right for |a| < 2^51;
-// where a V is larger, the arc of its fraction does not meet the run (docs/farey.md).
+// On a device two additions are faster than the instruction that rounds. They are exact for |a| < 2^51,
+// and off by at most 2^-51 |a| beyond (docs/farey.md, "On a device").
 HD double nearest(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return __dadd_rn(__dadd_rn(a, 0x1.8p52), -0x1.8p52);
 #else
     return rint(a);
 #endif
 }
 HD double ceiling(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return __dadd_rn(__dadd_ru(a, 0x1.8p52), -0x1.8p52);
 #else
     return ceil(a);

@@ -6,6 +6,9 @@
 // all lanes must then have ended. __activemask() gives the calling lane alone, which CUDA allows.
 #pragma once
 
+#define CUDA_ON_CPU  // the choices that cuda/ makes for a device
+
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -159,6 +162,13 @@ inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long v
     const unsigned long long before = *at;
     *at += value;
     return before;
+}
+inline double __dadd_rn(double a, double b) { return a + b; }
+// Rounded upwards. The error of a + b in double is a double (Knuth's two sums).
+inline double __dadd_ru(double a, double b) {
+    const double sum = a + b, part = sum - a;
+    const double error = (a - (sum - part)) + (b - part);
+    return error > 0 ? std::nextafter(sum, INFINITY) : sum;
 }
 inline size_t __cvta_generic_to_shared(const void* pointer) {
     return reinterpret_cast<size_t>(pointer);
