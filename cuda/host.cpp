@@ -79,7 +79,7 @@ void scan_run(const Polynomial& block, u64 run, Output& output) {
                  u64{1} << block.run_log2, output);
 }
 
-// `domains` counts runs here, `scanned` the arguments that the cubic decided.
+// `domains` counts runs here, `scanned` the arguments that were decided one by one.
 void search_by_walks(const Polynomial& block, Output& output) {
     const u128 window = block.run_window_value();
     const int run_log2 = static_cast<int>(block.run_log2);
@@ -98,9 +98,10 @@ void search_by_walks(const Polynomial& block, Output& output) {
         const auto sink = [&](i64 t) { decide(cubic, centre, t); };
         const auto on_line = [&](const Members& members) { each_of(members, sink); };
         ++output.counts.domains;
-        each_of_run(cubic, window, run_log2, centre, last, on_line,
-                    [&] { scan(cubic, window, -half, static_cast<u64>(last + half + 1), sink); },
-                    walks);
+        const auto scan_whole = [&] {
+            scan_stretch(block, cubic, centre, -half, u64{1} << run_log2, output);
+        };
+        each_of_run(cubic, window, run_log2, centre, last, on_line, scan_whole, walks);
     }
     walks.finish();
 }
