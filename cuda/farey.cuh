@@ -24,7 +24,7 @@
 
 // c = 1/(a2 Q^3) trades steps of the walk for crossings.
 #ifndef FAREY_C
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(CUDA_ON_CPU)
 #define FAREY_C 2.0
 #else
 #define FAREY_C 1.0
@@ -47,17 +47,17 @@ constexpr double LEMMA_9_RUN = 0x1.1p-38;     // relative error of the run's end
 
 // --- One real number a lane: double.
 
-// On a device two additions are faster than the instruction that rounds. They are right for |a| < 2^51;
-// where a V is larger, the arc of its fraction does not meet the run (docs/farey.md).
+// On a device two additions are faster than the instruction that rounds. They are exact for |a| < 2^51,
+// and off by at most 2^-51 |a| beyond (docs/farey.md, "On a device").
 HD double nearest(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return __dadd_rn(__dadd_rn(a, 0x1.8p52), -0x1.8p52);
 #else
     return rint(a);
 #endif
 }
 HD double ceiling(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return __dadd_rn(__dadd_ru(a, 0x1.8p52), -0x1.8p52);
 #else
     return ceil(a);
@@ -212,17 +212,28 @@ HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span&
     at.last = smaller(at.last, at.value + scale * most * most + at.slack);
 }
 
-// Gives every t of the class of mm modulo q in the span to sink.
-template <class Sink>
-HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sink) {
-    if (span.lo > span.hi) return;
-    const i64 modulus = static_cast<i64>(q), last = static_cast<i64>(floor(span.hi));
+// The members of the class of mm modulo q in a span: first, first + q, ..., `count` of them.
+struct Members {
+    i64 first, q, count;
+};
+
+HD Members members_of(u64 q, u64 left, i64 mm, const Span& span) {
+    const i64 modulus = static_cast<i64>(q);
+    if (span.lo > span.hi) return {0, modulus, 0};
+    const i64 last = static_cast<i64>(floor(span.hi));
     const i64 residue = mm % modulus * static_cast<i64>(left) % modulus;  // of -t
     i64 t = static_cast<i64>(ceil(span.lo));
     const i64 behind = (t % modulus + residue) % modulus;  // t + residue, up to a multiple
     if (behind > 0) t += modulus - behind;
     if (behind < 0) t -= behind;
-    for (; t <= last; t += modulus) sink(t);
+    return {t, modulus, t > last ? 0 : (last - t) / modulus + 1};
+}
+
+// Gives every member to sink.
+template <class Sink>
+HD void each_of(const Members& members, const Sink& sink) {
+    i64 t = members.first;
+    for (i64 i = 0; i < members.count; ++i, t += members.q) sink(t);
 }
 
 // Gives every t = j q - mm left, first <= t <= last, with j within the tolerance of an image to sink.
