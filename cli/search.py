@@ -1,5 +1,6 @@
 """hrcase search: list every hard-to-round case."""
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -54,6 +55,12 @@ from hrcase.spec import SIGNS, SearchSpec
     help="Keep all state in this new directory; hrcase resume goes on with it.",
 )
 @click.option(
+    "--shard",
+    "shard_text",
+    metavar="I/N",
+    help="Make a job of part I of N only; hrcase merge puts the parts together.",
+)
+@click.option(
     "--max-cases",
     type=click.IntRange(min=1),
     default=walk.DEFAULT_MOST_CASES,
@@ -74,6 +81,7 @@ def command(
     device: str,
     threads: int | None,
     directory: Path | None,
+    shard_text: str | None,
     max_time: float | None,
     max_cases: int,
     output: Path | None,
@@ -102,12 +110,14 @@ def command(
     if output is not None:
         check_output(output)
     if directory is not None:
-        start_job(spec, directory, max_cases, Means(method, device, threads, max_time))
-        if output is not None:
+        shard = _shard(shard_text)
+        start_job(spec, directory, max_cases, Means(method, device, threads, max_time), shard)
+        if output is not None and shard == (1, 1):
             export_job(directory, output.suffix[1:], output)
         return
-    if max_time is not None:
-        raise UsageError("--max-time needs a job that can go on later; give --job DIR too")
+    if max_time is not None or shard_text is not None:
+        option = "--shard" if shard_text is not None else "--max-time"
+        raise UsageError(f"{option} needs a job that can go on later; give --job DIR too")
     started = time.monotonic()
     try:
         with engines(device, threads) as found, Watch(sys.stderr) as watch:
@@ -118,6 +128,14 @@ def command(
     click.echo(f"device    {', '.join(engine.name for engine in found)}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
+
+
+def _shard(text: str | None) -> tuple[int, int]:
+    """I/N as numbers."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text or "1/1")
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--shard {text} is not I/N with 1 <= I <= N; give, say, 2/5")
+    return int(found[1]), int(found[2])
 
 
 def _budgets(spec: SearchSpec, tuning: Tuning) -> Iterator[str]:

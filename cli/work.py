@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,10 +76,16 @@ def engines(device: str, threads: int | None) -> Iterator[list[Engine]]:
             engine.close()
 
 
-def start_job(spec: SearchSpec, directory: Path, most_cases: int, means: Means) -> None:
+def start_job(
+    spec: SearchSpec,
+    directory: Path,
+    most_cases: int,
+    means: Means,
+    shard: tuple[int, int] = (1, 1),
+) -> None:
     """Make a job and work on it until it is complete; raises as `create` and `work_on`."""
-    refuse_existing(directory, spec)
-    plan = make_plan(spec)
+    refuse_existing(directory, spec, shard)
+    plan = replace(make_plan(spec), shard=shard)
     plan.refuse_floods(most_cases)
     with closing(create(directory, plan)) as job:
         _work(job, plan, means)
@@ -119,9 +125,13 @@ def _logged(log: Path) -> Iterator[None]:
 
 
 def _tell_complete(directory: Path) -> None:
-    for line in status_of(directory).lines():
+    status = status_of(directory)
+    for line in status.lines():
         click.echo(line, err=True)
-    click.echo(f"to have the list, run: hrcase export {directory} --to csv", err=True)
+    command = f"export {directory} --to csv"
+    if status.shard != (1, 1):
+        command = f"merge {directory} OTHER-PARTS --job DIR"
+    click.echo(f"to have the list, run: hrcase {command}", err=True)
 
 
 def _tell_retired(log: Path, name: str, error: Exception) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -38,7 +38,7 @@ class Job:
         self._lock.close()
 
 
-def refuse_existing(directory: Path, spec: SearchSpec) -> None:
+def refuse_existing(directory: Path, spec: SearchSpec, shard: tuple[int, int] = (1, 1)) -> None:
     """Raises JobMismatch when there is a job at this place, whatever it asks."""
     if not (directory / FILE).exists():
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -47,17 +47,23 @@ def refuse_existing(directory: Path, spec: SearchSpec) -> None:
                 "with a new name"
             )
         return
-    kept = spec_kept(directory)
+    with reading(directory) as store:
+        kept, of_kept = store.spec_json, store.shard
     asked = spec_to_json(spec)
-    if is_same(kept, asked):
+    if is_same(kept, asked) and of_kept == shard:
         raise JobMismatch(
             f"the job {directory} exists already and asks the same; to go on with it, run: hrcase "
             f"resume {directory}"
         )
     raise JobMismatch(
-        f"the job {directory} exists already and asks something else. It asks: {in_words(kept)}. "
-        f"You ask: {in_words(asked)}. Give --job with a new name, or run: hrcase resume {directory}"
+        f"the job {directory} exists already and asks something else. It asks: {in_words(kept)}"
+        f"{_part(of_kept)}. You ask: {in_words(asked)}{_part(shard)}. Give --job with "
+        f"a new name, or run: hrcase resume {directory}"
     )
+
+
+def _part(shard: tuple[int, int]) -> str:
+    return "" if shard == (1, 1) else ", --shard {}/{}".format(*shard)
 
 
 def spec_kept(directory: Path) -> Json:
@@ -66,15 +72,18 @@ def spec_kept(directory: Path) -> Json:
         return store.spec_json
 
 
-def create(directory: Path, plan: Plan) -> Job:
+def create(directory: Path, plan: Plan, fill: Callable[[Store], None] | None = None) -> Job:
     """Make a job beside its place and rename it, with the lock held from the beginning.
+
+    Args:
+        fill: puts into it what it shall hold when it appears.
 
     Raises:
         TryAgain: another process makes it at this moment; the disk is full or fails.
         JobMismatch: it exists.
         InputError: its place cannot be written, or is taken.
     """
-    refuse_existing(directory, plan.spec)
+    refuse_existing(directory, plan.spec, plan.shard)
     made = directory.parent / f".{directory.name}.new"
     if not directory.parent.is_dir():
         raise InputError(
@@ -88,6 +97,9 @@ def create(directory: Path, plan: Plan) -> Job:
             if left.name != LOCK:
                 left.unlink()
         Store.create(made / FILE, plan)
+        if fill is not None:
+            with closing(Store(made / FILE)) as store:
+                fill(store)
         _sync(made)
         os.rename(made, directory)
         _sync(directory.parent)
@@ -198,11 +210,16 @@ def _set_aside(directory: Path) -> str:
     return f"it is kept as {aside}; {_NOTHING_LEFT}"
 
 
+def plan_of(store: Store) -> Plan:
+    """The plan that a job was made of."""
+    return Plan(store.spec, store.pieces, store.outside, store.units, store.shard)
+
+
 def _take_over(file: Path, made: Path) -> str | None:
     """Write what is sound of a damaged file to a new one; None where that is nothing."""
     try:
         with closing(Store(file)) as damaged:
-            plan = Plan(damaged.spec, damaged.pieces, damaged.outside, damaged.units)
+            plan = plan_of(damaged)
             Store.create(made, plan)
             with closing(Store(made)) as store:
                 count = store.copy_sound(damaged)

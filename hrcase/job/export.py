@@ -18,19 +18,30 @@ from hrcase.job.store import Store
 DOUBLE = Format("binary64", 53, -1022, 1023)
 
 
+def require_complete(store: Store) -> None:
+    """Raises Interrupted when a unit of the job is not done."""
+    done, units, directory = len(store.done()), len(store.own), store.path.parent
+    if done < units:
+        raise Interrupted(
+            f"the job {directory} is not complete: {done} of {units} units are done, and a list of "
+            f"them would say too much; run: hrcase resume {directory}"
+        )
+
+
 def claim_of(store: Store) -> Claim:
     """What the list of a job says.
 
     Raises:
         Interrupted: the job is not complete.
     """
-    done = store.done()
-    directory, units = store.path.parent, len(store.units)
-    if len(done) < units:
+    require_complete(store)
+    if store.shard != (1, 1):
+        index, of = store.shard
         raise Interrupted(
-            f"the job {directory} is not complete: {len(done)} of {units} units are done, and a "
-            f"list of them would say too much; run: hrcase resume {directory}"
+            f"the job {store.path.parent} is part {index} of {of} of a search, and a list of it "
+            "would say too much; run: hrcase merge PARTS --job DIR, and export that"
         )
+    done = store.done()
     settled = [piece for piece in store.pieces if piece.rule is Rule.SETTLED]
     cases, exact = sum(unit.cases for unit in done), sum(unit.exact for unit in done)
     versions = {session.version for session in store.sessions()}

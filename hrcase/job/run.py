@@ -44,12 +44,12 @@ def work_on(
     plan = plan or _same_plan(job)
     done = store.done()
     cases = {unit.unit: unit.cases for unit in done}
-    left = [unit for unit in store.units if unit.number not in cases]
+    left = [unit for unit in store.own if unit.number not in cases]
     if not left:
         return
     session = store.begin_session(_session(crew, method))
     candidates = sum(unit.counts["candidates"] for unit in done)
-    start = progress_at(store.spec, store.units, cases, candidates)
+    start = progress_at(store.spec, store.own, cases, candidates)
     keep = partial(store.add, session=session)
     walk = Walk(store.spec, Tuning(method=method), crew, workers, keep, start, watch, stop)
     try:

@@ -19,6 +19,7 @@ class Status:
     Attributes:
         asks: what is asked, on one line.
         spec: the same as data.
+        shard: (I, N): the units that are counted here are part I of N.
         is_running: a process works on it.
         share: of the work that is done, by the cost model, from 0 to 1.
         units, of_units, arguments, of_arguments: done and in all.
@@ -34,6 +35,7 @@ class Status:
     directory: str
     asks: str
     spec: Json
+    shard: tuple[int, int]
     is_complete: bool
     is_running: bool
     share: float
@@ -61,7 +63,8 @@ class Status:
         state = "complete" if self.is_complete else f"{100 * self.share:.1f} % done"
         yield f"job       {self.directory}: {state}{', being worked on' * self.is_running}"
         yield f"asks      {self.asks}"
-        yield f"units     {self.units} of {self.of_units}"
+        part = "" if self.shard == (1, 1) else ", those of part {} of {}".format(*self.shard)
+        yield f"units     {self.units} of {self.of_units}{part}"
         yield f"arguments {self.arguments:.6g} of {self.of_arguments:.6g}, searched or evaluated"
         yield f"survivors {self.candidates} candidates, {self.rejected} of them too far"
         yield f"cases     {self.cases}, and {self.exact} exact ones that are not listed"
@@ -91,7 +94,7 @@ def status_of(directory: Path) -> Status:
     running = is_running(directory)
     with reading(directory) as store:
         done = store.done()
-        at = progress_at(store.spec, store.units, {unit.unit: unit.cases for unit in done})
+        at = progress_at(store.spec, store.own, {unit.unit: unit.cases for unit in done})
         seconds: dict[str, float] = {}
         for unit in done:
             if unit.device:
@@ -100,6 +103,7 @@ def status_of(directory: Path) -> Status:
             directory=str(directory),
             asks=in_words(store.spec_json),
             spec=store.spec_json,
+            shard=store.shard,
             is_complete=at.units == at.of_units,
             is_running=running,
             share=at.done / at.total if at.total else 1.0,

@@ -26,7 +26,7 @@ from hrcase.job.identity import (
     spec_from_json,
     spec_to_json,
 )
-from hrcase.job.units import Plan, Unit, plan_digest
+from hrcase.job.units import Plan, Unit, in_shard, plan_digest
 from hrcase.job.walk import UnitResult
 from hrcase.spec import SearchSpec
 
@@ -106,6 +106,7 @@ class Store:
             "schema": str(schema.VERSION),
             "spec": json.dumps(spec_to_json(plan.spec)),
             "plan": plan_digest(plan.pieces, plan.outside),
+            "shard": json.dumps(plan.shard),
             **{name: _table_digest(rows) for name, rows in tables.items()},
         }
         tables["about"] = [(*pair, digest("about", *pair)) for pair in about.items()]
@@ -134,6 +135,22 @@ class Store:
     def plan(self) -> str:
         """The digest of the pieces, their words left out."""
         return self._about["plan"]
+
+    @cached_property
+    def shard(self) -> tuple[int, int]:
+        """(I, N): which of the units are to be done here."""
+        index, of = json.loads(self._about["shard"])
+        return index, of
+
+    @cached_property
+    def own(self) -> list[Unit]:
+        """The units that are to be done here: all of them, or those of the shard."""
+        return [unit for unit in self.units if in_shard(unit.number, self.shard)]
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Digests of the pieces and of the units: equal for the shards of one search."""
+        return self._about["plan"], self._about["unit"]
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -193,16 +210,7 @@ class Store:
         cases = [(number, i, *fields_of(case)) for i, case in enumerate(result.cases)]
         exact = [(number, i, str(ordinal)) for i, ordinal in enumerate(result.exact)]
         found = _table_digest([*cases, *exact])
-        for kept, device in self._connection.execute(
-            "SELECT found, device FROM done WHERE unit = ?", (number,)
-        ):
-            if kept != found:
-                raise VerificationFailed(
-                    f"unit {number} of {self.path.parent} was done twice and gave two answers, the "
-                    f"first one on {device or 'the CPU'}, the second one on "
-                    f"{result.device or 'the CPU'}: a device or a program is wrong; run: hrcase "
-                    "bench on both"
-                )
+        if self._is_kept(number, found, result.device):
             return
         counts = json.dumps(dict(sorted(result.counts.items())))
         work: Row = (number, session, result.device, result.seconds, counts, result.rejected)
@@ -210,6 +218,19 @@ class Store:
         _insert(self._connection, "hard_case", cases)
         _insert(self._connection, "exact_case", exact)
         _insert(self._connection, "done", [(*row, digest("done", *row))])
+
+    def _is_kept(self, number: int, found: str, device: str) -> bool:
+        """Whether a unit is kept; raises VerificationFailed if with another answer."""
+        where = "SELECT found, device FROM done WHERE unit = ?"
+        for kept, by in self._connection.execute(where, (number,)):
+            if kept != found:
+                raise VerificationFailed(
+                    f"unit {number} of {self.path.parent} was done twice and gave two answers, the "
+                    f"first one on {by or 'the CPU'}, the second one on {device or 'the CPU'}: a "
+                    "device or a program is wrong; run: hrcase bench on both"
+                )
+            return True
+        return False
 
     def done(self) -> list[Done]:
         """The finished units, ascending."""
@@ -277,20 +298,36 @@ class Store:
         with schema.own_errors(self.path), schema.transaction(self._connection):
             with suppress(sqlite3.Error, UnicodeError, CorruptState):
                 _insert(self._connection, "session", damaged._session_rows())
-            count = 0
-            for row, cases, exact in damaged.sound():
-                _insert(self._connection, "hard_case", cases)
-                _insert(self._connection, "exact_case", exact)
-                _insert(self._connection, "done", [row])
-                count += 1
-        return count
+            return sum(self._copy(row, *lists) for row, *lists in damaged.sound())
+
+    def copy_all(self, part: Store) -> None:
+        """Take over the sessions and units of another job with the same units.
+
+        Raises:
+            VerificationFailed: a unit was done here and there, and gave two answers.
+        """
+        with schema.own_errors(self.path):
+            offset = len(self.sessions())
+            for session in part.sessions():
+                self.begin_session(session)
+            with schema.transaction(self._connection):
+                for (unit, session, *rest, _), *lists in part.sound():
+                    row = (unit, session + offset, *rest)
+                    if not self._is_kept(unit, rest[-1], rest[0]):
+                        self._copy((*row, digest("done", *row)), *lists)
+
+    def _copy(self, row: Row, cases: list[Row], exact: list[Row]) -> bool:
+        _insert(self._connection, "hard_case", cases)
+        _insert(self._connection, "exact_case", exact)
+        _insert(self._connection, "done", [row])
+        return True
 
     def _read_about(self) -> dict[str, str]:
         rows = list(self._connection.execute("SELECT * FROM about"))
         for name, value, kept in rows:
             self._require(kept == digest("about", name, value), "the words of the search")
         about = {name: value for name, value, _ in rows}
-        wanted = {"schema", "spec", "plan", "piece", "outside", "unit"}
+        wanted = {"schema", "spec", "plan", "shard", "piece", "outside", "unit"}
         self._require(about.keys() == wanted, "the words of the search")
         self._require(about["schema"] == str(schema.VERSION), "the versions of the schema")
         return about

@@ -61,6 +61,7 @@ class Plan:
         pieces: with `outside` they tile what is asked; ascending.
         outside: arguments at which the function is not defined, or not searched.
         units: they tile the pieces that are searched or scanned.
+        shard: (I, N): of the units those are to be done whose number is I - 1 modulo N.
         shapes: of the kernels (degree, limbs) that the first block of each piece needs.
         seconds: what it took to make, by stage.
     """
@@ -69,6 +70,7 @@ class Plan:
     pieces: list[Piece]
     outside: list[Removed]
     units: list[Unit] = field(default_factory=list)
+    shard: tuple[int, int] = (1, 1)
     shapes: set[tuple[int, int]] = field(default_factory=set)
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -160,6 +162,11 @@ def plan_digest(pieces: list[Piece], outside: list[Removed]) -> str:
         lines.append([piece.lo, piece.hi, piece.rule, piece.key, settlement])
     lines += [[part.lo, part.hi] for part in outside]
     return hashlib.sha256(json.dumps(lines, default=str).encode()).hexdigest()
+
+
+def in_shard(number: int, shard: tuple[int, int]) -> bool:
+    """Whether a unit is to be done in a shard."""
+    return number % shard[1] == shard[0] - 1
 
 
 @dataclass(frozen=True, slots=True)
