@@ -52,14 +52,7 @@ class Search:
     help="Where the jobs are, a directory each. Default: FILE without its suffix, here.",
 )
 @means_options
-def command(
-    file: Path,
-    directory: Path | None,
-    method: str,
-    device: str,
-    threads: int | None,
-    max_time: float | None,
-) -> None:
+def command(file: Path, directory: Path | None, **given: Any) -> None:
     """Do the searches of FILE, a TOML file, in their order; each becomes a job.
 
     The same command goes on after a stop: jobs that are complete are passed over, the others are
@@ -70,8 +63,8 @@ def command(
     for search in searches:
         _require_same(jobs / search.name, search)
     jobs.mkdir(parents=True, exist_ok=True)
-    means = Means(method, device, threads, max_time)
-    deadline = None if max_time is None else time.monotonic() + max_time
+    means = Means(**given)
+    deadline = None if means.max_time is None else time.monotonic() + means.max_time
     for number, search in enumerate(searches, 1):
         if deadline is not None:
             means = replace(means, max_time=max(0.0, deadline - time.monotonic()))

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -77,15 +77,12 @@ def command(
     output_name: str | None,
     bits: int | None,
     rounding: str,
-    method: str,
-    device: str,
-    threads: int | None,
     directory: Path | None,
     shard_text: str | None,
-    max_time: float | None,
     max_cases: int,
     output: Path | None,
     explain: bool,
+    **given: Any,
 ) -> None:
     """List every hard-to-round case of FUNCTION.
 
@@ -94,6 +91,7 @@ def command(
     the claim (what the list says, to the letter) beside it in FILE.claim.json. Progress and
     summary go to stderr.
     """
+    means = Means(**given)
     spec = spec_of(
         function,
         exponents=exponent_range,
@@ -105,23 +103,29 @@ def command(
         rounding=rounding,
     )
     if explain:
-        click.echo("\n".join(_budgets(spec, Tuning(method=method))))
+        click.echo("\n".join(_budgets(spec, Tuning(method=means.method))))
         return
     if output is not None:
         check_output(output)
     if directory is not None:
         shard = _shard(shard_text)
-        start_job(spec, directory, max_cases, Means(method, device, threads, max_time), shard)
+        start_job(spec, directory, max_cases, means, shard)
         if output is not None and shard == (1, 1):
             export_job(directory, output.suffix[1:], output)
         return
-    if max_time is not None or shard_text is not None:
-        option = "--shard" if shard_text is not None else "--max-time"
-        raise UsageError(f"{option} needs a job that can go on later; give --job DIR too")
+    for option, value in (
+        ("--shard", shard_text),
+        ("--max-time", means.max_time),
+        ("--cluster", means.cluster),
+    ):
+        if value is not None:
+            raise UsageError(f"{option} needs a job that can go on later; give --job DIR too")
     started = time.monotonic()
     try:
-        with engines(device, threads) as found, Watch(sys.stderr) as watch:
-            result = walk.search(spec, method, threads, None, max_cases, watch.see, found)
+        with engines(means.device, means.threads) as found, Watch(sys.stderr) as watch:
+            result = walk.search(
+                spec, means.method, means.threads, None, max_cases, watch.see, found
+            )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
     _give(result, output)

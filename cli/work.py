@@ -15,7 +15,7 @@ from hrcase.cli.progress import Watch, write_log
 from hrcase.engine import Engine
 from hrcase.job.crew import Crew, engines_for
 from hrcase.job.directory import LOG, Job, create, open_job, refuse_existing
-from hrcase.job.run import work_on
+from hrcase.job.run import Hands, LocalHands, work_on
 from hrcase.job.status import status_of
 from hrcase.job.stop import Stop
 from hrcase.job.units import Plan, make_plan
@@ -34,11 +34,17 @@ class Means:
     device: str
     threads: int | None
     max_time: float | None
+    cluster: str | None = None
 
 
 def means_options(command: Command) -> Command:
-    """--method, --device, --threads and --max-time."""
+    """--method, --device, --threads, --max-time and --cluster."""
     for option in (
+        click.option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Work on a job on a dask cluster: tcp://HOST:PORT, or local:N processes.",
+        ),
         click.option(
             "--max-time",
             type=click.FloatRange(min=0),
@@ -100,16 +106,27 @@ def resume_job(directory: Path, means: Means) -> None:
 
 
 def _work(job: Job, plan: Plan | None, means: Means) -> None:
-    threads, log = means.threads or os.cpu_count() or 1, job.directory / LOG
+    log = job.directory / LOG
     with (
         _logged(log),
         Stop(means.max_time) as stop,
-        engines(means.device, means.threads) as found,
+        _hands(means, log) as hands,
         Watch(sys.stderr, log) as watch,
-        Workers(threads) as workers,
     ):
-        crew = Crew(found, partial(_tell_retired, log))
-        work_on(job, plan, means.method, crew, workers, stop, watch.see)
+        work_on(job, plan, means.method, hands, stop, watch.see)
+
+
+@contextmanager
+def _hands(means: Means, log: Path) -> Iterator[Hands]:
+    if means.cluster is not None:
+        from hrcase.job.cluster import ClusterHands, connected
+
+        with connected(means.cluster) as client:
+            yield ClusterHands(client, means.device)
+        return
+    threads = means.threads or os.cpu_count() or 1
+    with engines(means.device, means.threads) as found, Workers(threads) as workers:
+        yield LocalHands(Crew(found, partial(_tell_retired, log)), workers)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError
 from hrcase.job.crew import Crew
 from hrcase.job.units import Plan, make_plan
-from hrcase.job.walk import UnitResult, Walk, Watcher, progress_at
+from hrcase.job.walk import Task, UnitResult, Walk, Watcher, progress_at
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec
 from hrcase.workers import Workers
@@ -160,9 +160,10 @@ def search(
             raise Stopped([], list(spec.region.ranges), [], []) from None
         plan.refuse_floods(most_cases)
         start = progress_at(spec, plan.units, {})
-        walk = Walk(spec, tuning, crew, workers, keep, start, watch)
+        task = Task(spec, tuning, plan.units, plan.shapes, keep, start, watch)
+        walk = Walk(task, crew, workers)
         try:
-            walk.run(plan.units, plan.shapes)
+            walk.run()
         except KeyboardInterrupt:
             raise _stopped(plan, walk, kept) from None
     return _result(plan, tuning.method, walk, kept)
@@ -186,7 +187,7 @@ def _stopped(plan: Plan, walk: Walk, kept: dict[int, UnitResult]) -> Stopped:
     landed = [flight.unit for flight in walk.undecided]
     is_little = found + walk.to_decide <= MOST_CASES_ON_STOP
     if is_little:
-        walk.watch = None
+        walk.is_watched = False
         walk.decide_landed()  # in this process: the workers may be gone
     units = [*(result.unit for result in kept.values()), *landed]
     done = sorted({(p.lo, p.hi) for p in (*plan.settled, *(unit.piece for unit in units))})

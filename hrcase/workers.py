@@ -58,15 +58,15 @@ class Workers:
         """Whether the processes were started."""
         return self._pool is not None
 
-    def submit(self, function: Callable[[Item], Result], item: Item) -> Task[Item, Result]:
+    def submit(self, function: Callable[[Item], Result], item: Item) -> Errand[Item, Result]:
         """function of one item, whenever a process has time for it."""
-        return Task(self, function, item)
+        return Errand(self, function, item)
 
     def ordered(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result]:
         """function of each item, in order, worked out some items ahead; memory stays bounded."""
-        flying: deque[Task[Item, Result]] = deque()
+        flying: deque[Errand[Item, Result]] = deque()
         for item in items:
             flying.append(self.submit(function, item))
             if len(flying) >= AHEAD * self.processes:
@@ -99,7 +99,7 @@ class Workers:
         self._pool = None
 
 
-class Task(Generic[Item, Result]):
+class Errand(Generic[Item, Result]):
     """Work for a process; done again by another one if that process dies."""
 
     def __init__(self, workers: Workers, function: Callable[[Item], Result], item: Item) -> None:

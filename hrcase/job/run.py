@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import socket
 from datetime import UTC, datetime
 from functools import partial
+from typing import Protocol
 
 from hrcase.errors import Interrupted, JobMismatch
 from hrcase.job.crew import Crew
@@ -13,21 +13,48 @@ from hrcase.job.directory import Job
 from hrcase.job.stop import Stop
 from hrcase.job.store import Session
 from hrcase.job.units import Plan, make_plan, plan_digest
-from hrcase.job.walk import Walk, Watcher, progress_at
+from hrcase.job.walk import Progress, Task, Walk, Watcher, progress_at
 from hrcase.plan import Tuning
-from hrcase.toolchain import source_directory
+from hrcase.toolchain import kernels_digest
 from hrcase.version import version
 from hrcase.workers import Workers
 
 
+class Hands(Protocol):
+    """Who does the work.
+
+    Attributes:
+        in_words: their names.
+        progress: how far they are.
+    """
+
+    @property
+    def in_words(self) -> str: ...
+
+    progress: Progress | None
+
+    def run(self, task: Task) -> bool:
+        """Do units, keep what they give; whether all of them were done."""
+
+
+class LocalHands:
+    """The engines and processes of this machine."""
+
+    def __init__(self, crew: Crew, workers: Workers) -> None:
+        self.crew, self.workers, self.in_words = crew, workers, crew.in_words
+        self.progress: Progress | None = None
+
+    def run(self, task: Task) -> bool:
+        """As Walk.run."""
+        walk = Walk(task, self.crew, self.workers)
+        try:
+            return walk.run()
+        finally:
+            self.progress = walk.progress
+
+
 def work_on(
-    job: Job,
-    plan: Plan | None,
-    method: str,
-    crew: Crew,
-    workers: Workers,
-    stop: Stop,
-    watch: Watcher | None,
+    job: Job, plan: Plan | None, method: str, hands: Hands, stop: Stop, watch: Watcher | None
 ) -> None:
     """Do what is left of a job.
 
@@ -38,7 +65,7 @@ def work_on(
     Raises:
         JobMismatch: it does not.
         Interrupted: stopped; all that was done is kept.
-        HrcaseError: as Walk.run; all that was done is kept.
+        HrcaseError: as `hands.run`; all that was done is kept.
     """
     store = job.store
     plan = plan or _same_plan(job)
@@ -47,17 +74,17 @@ def work_on(
     left = [unit for unit in store.own if unit.number not in cases]
     if not left:
         return
-    session = store.begin_session(_session(crew, method))
+    session = store.begin_session(_session(hands, method))
     candidates = sum(unit.counts["candidates"] for unit in done)
     start = progress_at(store.spec, store.own, cases, candidates)
     keep = partial(store.add, session=session)
-    walk = Walk(store.spec, Tuning(method=method), crew, workers, keep, start, watch, stop)
+    task = Task(store.spec, Tuning(method=method), left, plan.shapes, keep, start, watch, stop)
     try:
-        is_done = walk.run(left, plan.shapes)
+        is_done = hands.run(task)
     except KeyboardInterrupt:
         is_done, stop.reason = False, "by Ctrl-C"
     if not is_done:
-        kept = walk.progress
+        kept = hands.progress or start
         raise Interrupted(
             f"stopped {stop.reason}; {kept.units} of {kept.of_units} units are done and kept; to "
             f"go on, run: hrcase resume {job.directory}"
@@ -75,22 +102,12 @@ def _same_plan(job: Job) -> Plan:
     return plan
 
 
-def _session(crew: Crew, method: str) -> Session:
+def _session(hands: Hands, method: str) -> Session:
     return Session(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
-        devices=crew.in_words,
+        devices=hands.in_words,
         method=method,
         version=version(),
         kernels=kernels_digest(),
     )
-
-
-def kernels_digest() -> str:
-    """SHA-256 over the sources of the kernels."""
-    total = hashlib.sha256()
-    for path in sorted(source_directory().iterdir()):
-        if path.is_file():
-            data = path.read_bytes()
-            total.update(f"{path.name} {len(data)} ".encode() + data)
-    return total.hexdigest()

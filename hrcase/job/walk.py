@@ -24,7 +24,7 @@ from hrcase.job.units import MANY_UNITS, Unit, expected_cases
 from hrcase.plan import PlannedBlock, Tuning, plan_parcel
 from hrcase.refine import Refined, refine_chunk
 from hrcase.spec import SearchSpec
-from hrcase.workers import AHEAD, Task, Workers
+from hrcase.workers import AHEAD, Errand, Workers
 
 CHUNK = 1 << 11
 """Arguments that are decided together, at least, where there are so many."""
@@ -117,6 +117,53 @@ def progress_at(
     )
 
 
+def counted(spec: SearchSpec, at: Progress, results: Sequence[UnitResult]) -> Progress:
+    """How far a search is after some more units."""
+    units = [result.unit for result in results]
+    cases = {result.unit.number: len(result.cases) for result in results}
+    more = progress_at(spec, units, cases, sum(r.counts["candidates"] for r in results))
+    return replace(
+        at,
+        done=at.done + more.done,
+        candidates=at.candidates + more.candidates,
+        units=at.units + more.units,
+        arguments=at.arguments + more.arguments,
+        cases=at.cases + more.cases,
+        expected=at.expected + more.expected,
+    )
+
+
+@dataclass(frozen=True)
+class Task:
+    """Units to do, and who is told.
+
+    Attributes:
+        shapes: of the kernels to compile beforehand.
+        keep: gets what units gave; it takes a second copy of one in its stride.
+        start: how far the search is.
+        watch: told how far it is, a few times a second.
+        stop: asked whether to stop.
+    """
+
+    spec: SearchSpec
+    tuning: Tuning
+    units: Sequence[Unit]
+    shapes: Collection[tuple[int, int]]
+    keep: Keeper
+    start: Progress
+    watch: Watcher | None = None
+    stop: Callable[[], bool] | None = None
+
+    def tell(self, progress: Progress) -> None:
+        """Say how far it is."""
+        if self.watch is not None:
+            self.watch(progress)
+
+    def should_stop(self) -> bool:
+        """Whether to stop."""
+        return self.stop is not None and self.stop()
+
+
 @dataclass(eq=False)
 class _Flight:
     """A unit on its way."""
@@ -154,40 +201,28 @@ class Walk:
     Attributes:
         landed: units that are through, and not yet handed out to be decided.
         progress: how far it is.
+        is_watched: whether the watcher is told.
         seconds: by stage.
     """
 
-    def __init__(
-        self,
-        spec: SearchSpec,
-        tuning: Tuning,
-        crew: Crew,
-        workers: Workers,
-        keep: Keeper,
-        start: Progress,
-        watch: Watcher | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> None:
-        self.spec, self.tuning, self.crew, self.workers = spec, tuning, crew, workers
-        self.keep, self.watch = keep, watch
-        self.stop = stop or (lambda: False)
-        self.progress = start
+    def __init__(self, task: Task, crew: Crew, workers: Workers) -> None:
+        self.task, self.crew, self.workers = task, crew, workers
+        self.spec, self.progress = task.spec, task.start
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.landed: list[_Flight] = []
         self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
-        self._deciding: deque[tuple[Task[list[Asked], list[Refined]], list[_Flight]]] = deque()
+        self._deciding: deque[tuple[Errand[list[Asked], list[Refined]], list[_Flight]]] = deque()
+        self.is_watched = True
         self._kept_at = perf_counter()
-        self._share = cache(lambda key: 2 * float(spec.window(key)))
+        self._share = cache(lambda key: 2 * float(task.spec.window(key)))
 
-    def run(self, units: Sequence[Unit], shapes: Collection[tuple[int, int]]) -> bool:
-        """Do units in their order; whether all of them were done.
-
-        Args:
-            shapes: of the kernels to compile beforehand.
+    def run(self) -> bool:
+        """Do the units in their order; whether all of them were done.
 
         Raises:
             HrcaseError: as the engines, hrcase.ziv.refine, Workers.replace and the keeper.
         """
+        units = self.task.units
         plan_ahead = self.crew.is_device and len(units) >= MANY_UNITS
         to_decide = expected_cases(self.spec, (unit.piece for unit in units))
         to_decide += sum(u.piece.count for u in units if u.piece.rule is Rule.SCANNED)
@@ -195,7 +230,7 @@ class Walk:
             self.workers.start()
         with self.crew:
             try:
-                self.crew.prepare(shapes)
+                self.crew.prepare(self.task.shapes)
                 is_done = self._send_all(units, plan_ahead)
                 while self._flying:
                     self._land()
@@ -229,13 +264,13 @@ class Walk:
         for unit, blocks in self._planned(units, plan_ahead):
             flight = _Flight(unit)
             for part in self._slices(flight, blocks):
-                if self.stop():
+                if self.task.should_stop():
                     return False
                 self._flying[self.crew.submit(part)] = flight, part
                 flight.to_land += 1
                 while len(self._flying) >= self.crew.capacity:
                     self._land()
-            if self.stop():
+            if self.task.should_stop():
                 return False
             flight.is_sent = True
             self._take(flight)
@@ -246,7 +281,7 @@ class Walk:
         self, units: Sequence[Unit], plan_ahead: bool
     ) -> Iterator[tuple[Unit, list[PlannedBlock]]]:
         """The units with their blocks, in order."""
-        work = partial(_plan_units, self.spec, self.tuning)
+        work = partial(_plan_units, self.spec, self.task.tuning)
         step = UNITS_A_TASK if plan_ahead else 1
         chunks = [units[i : i + step] for i in range(0, len(units), step)]
         lists = self.workers.ordered(work, chunks) if plan_ahead else map(work, chunks)
@@ -301,17 +336,17 @@ class Walk:
             self._kept_at = now
             asked = [_asked(flight) for flight in self.landed]
             if self.workers.are_running:
-                task = self.workers.submit(partial(_decide_all, self.spec), asked)
-                self._deciding.append((task, self.landed))
+                errand = self.workers.submit(partial(_decide_all, self.spec), asked)
+                self._deciding.append((errand, self.landed))
             else:
                 with self._timed("refinement"):
                     self._keep(self.landed, _decide_all(self.spec, asked))
             self.landed = []
         most = 0 if at_once else AHEAD * self.workers.processes
         while self._deciding and (len(self._deciding) > most or self._deciding[0][0].is_done):
-            task, flights = self._deciding[0]
+            errand, flights = self._deciding[0]
             with self._timed("refinement"):
-                refined = task.result()
+                refined = errand.result()
             self._keep(flights, refined)
             self._deciding.popleft()
 
@@ -320,7 +355,7 @@ class Walk:
         if not flights:
             return
         results = [flight.result(part) for flight, part in zip(flights, refined, strict=True)]
-        self.keep(results)
+        self.task.keep(results)
         for flight, result in zip(flights, results, strict=True):
             evaluated = sum(hi - lo for lo, hi in flight.ranges)
             self._advance(flight.unit, evaluated, 0)
@@ -343,8 +378,8 @@ class Walk:
         self.progress = replace(p, cases=p.cases + cases, expected=p.expected + expected)
 
     def _tell(self) -> None:
-        if self.watch is not None:
-            self.watch(self.progress)
+        if self.is_watched:
+            self.task.tell(self.progress)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
