@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -11,7 +12,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from hrcase.job.walk import Progress
+from hrcase.job.progress import Progress
 
 SECONDS_BETWEEN_LINES = 60.0
 
@@ -51,7 +52,7 @@ class Watch:
 
     def see(self, progress: Progress) -> None:
         """Take down how far the search is; say so when a minute has passed."""
-        self.first, self.last = self.first or progress, progress
+        self.first, self.last = self.first or replace(progress), progress
         now = time.monotonic()
         if now - self.spoken < SECONDS_BETWEEN_LINES:
             return

@@ -14,8 +14,9 @@ from hrcase.engine import Engine
 from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError
 from hrcase.job.crew import Crew
+from hrcase.job.progress import Watcher, progress_at
 from hrcase.job.units import Plan, make_plan
-from hrcase.job.walk import Task, UnitResult, Walk, Watcher, progress_at
+from hrcase.job.walk import Task, UnitResult, Walk
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec
 from hrcase.workers import Workers

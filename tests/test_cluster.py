@@ -20,8 +20,9 @@ from hrcase.engine.lane import DeviceError
 from hrcase.errors import JobMismatch, TryAgain
 from hrcase.job import cluster
 from hrcase.job.cluster import ClusterHands, Done, _next_size, do_units
+from hrcase.job.progress import progress_at
 from hrcase.job.units import Unit, make_plan
-from hrcase.job.walk import Task, UnitResult, progress_at
+from hrcase.job.walk import Task, UnitResult
 from hrcase.plan import Tuning
 from hrcase.toolchain import kernels_digest
 from hrcase.workers import MOST_DEATHS

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hrcase.cli.progress import Watch, in_time
-from hrcase.job.walk import Progress
+from hrcase.job.progress import Progress
 
 START = Progress(20.0, 100.0, 4, 2, 10, 200, 1000, 4, 3.5)
 LATER = Progress(60.0, 100.0, 9, 6, 10, 600, 1000, 9, 8.25)

@@ -10,7 +10,7 @@ import pytest
 from hrcase import search as walk
 from hrcase.cli import main, progress
 from hrcase.formats import FORMATS
-from hrcase.job.walk import Progress
+from hrcase.job.progress import Progress
 from hrcase.search import SearchResult, Stopped, search
 from hrcase.spec import SearchSpec, exponent_range
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -21,8 +21,9 @@ from hrcase.engine import Engine
 from hrcase.engine.choose import engine_for
 from hrcase.errors import HrcaseError, InputError, JobMismatch, NoDevice, TryAgain
 from hrcase.job.crew import Crew
+from hrcase.job.progress import Progress, progress_at
 from hrcase.job.units import Unit
-from hrcase.job.walk import LONGEST_WAIT, Progress, Task, UnitResult, Walk, counted, progress_at
+from hrcase.job.walk import LONGEST_WAIT, Task, UnitResult, Walk
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec
 from hrcase.toolchain import kernels_digest
@@ -196,7 +197,7 @@ class ClusterHands:
             self._deaths = 0
             self._size = _next_size(len(units), done.seconds)
             assert self.progress is not None
-            self.progress = counted(task.spec, self.progress, done.results)
+            self.progress = _counted(task.spec, self.progress, done.results)
             task.tell(self.progress)
         elif isinstance(error, HrcaseError):
             raise error
@@ -228,6 +229,24 @@ class ClusterHands:
                 f"no worker of the cluster has the resource {_GPU}; start some with: dask worker "
                 f"{self.client.scheduler.address} --nthreads 1 --resources {_GPU}=1"
             )
+
+
+def _counted(spec: SearchSpec, at: Progress, results: Sequence[UnitResult]) -> Progress:
+    """How far a search is after some more units."""
+    units = [result.unit for result in results]
+    cases = {result.unit.number: len(result.cases) for result in results}
+    more = progress_at(spec, units, cases, sum(r.counts["candidates"] for r in results))
+    return Progress(
+        at.done + more.done,
+        at.total,
+        at.candidates + more.candidates,
+        at.units + more.units,
+        at.of_units,
+        at.arguments + more.arguments,
+        at.of_arguments,
+        at.cases + more.cases,
+        at.expected + more.expected,
+    )
 
 
 def _next_size(units: int, seconds: float) -> int:

@@ -10,10 +10,11 @@ from typing import Protocol
 from hrcase.errors import Interrupted, JobMismatch
 from hrcase.job.crew import Crew
 from hrcase.job.directory import Job
+from hrcase.job.progress import Progress, Watcher, progress_at
 from hrcase.job.stop import Stop
 from hrcase.job.store import Session
 from hrcase.job.units import Plan, make_plan, plan_digest
-from hrcase.job.walk import Progress, Task, Walk, Watcher, progress_at
+from hrcase.job.walk import Task, Walk
 from hrcase.plan import Tuning
 from hrcase.toolchain import kernels_digest
 from hrcase.version import version

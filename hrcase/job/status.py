@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hrcase.job.directory import ASIDE, is_running, reading
 from hrcase.job.identity import Json, in_words
+from hrcase.job.progress import progress_at
 from hrcase.job.store import Session
-from hrcase.job.walk import progress_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ not at all.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +20,7 @@ from time import perf_counter
 from hrcase.cases import HRCase
 from hrcase.domain import Rule
 from hrcase.job.crew import Crew, Landed
+from hrcase.job.progress import Progress, Watcher
 from hrcase.job.units import MANY_UNITS, Unit, expected_cases
 from hrcase.plan import PlannedBlock, Tuning, plan_parcel
 from hrcase.refine import Refined, refine_chunk
@@ -66,71 +67,6 @@ class UnitResult:
 
 
 Keeper = Callable[[Sequence[UnitResult]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a search is.
-
-    Attributes:
-        done, total: work, in domain tests.
-        candidates: found so far.
-        units, of_units: done and in all.
-        arguments, of_arguments: the same, searched or scanned.
-        cases: found in those of these units that are searched by polynomials.
-        expected: cases that the law 2w predicts for the same units.
-    """
-
-    done: float
-    total: float
-    candidates: int
-    units: int
-    of_units: int
-    arguments: int
-    of_arguments: int
-    cases: int
-    expected: float
-
-
-Watcher = Callable[[Progress], None]
-
-
-def progress_at(
-    spec: SearchSpec, units: Sequence[Unit], cases: Mapping[int, int], candidates: int = 0
-) -> Progress:
-    """How far a search is when some of its units are done.
-
-    Args:
-        cases: found in them, by their numbers.
-    """
-    done = [unit for unit in units if unit.number in cases]
-    return Progress(
-        done=sum(unit.work for unit in done),
-        total=sum(unit.work for unit in units),
-        candidates=candidates,
-        units=len(done),
-        of_units=len(units),
-        arguments=sum(unit.piece.count for unit in done),
-        of_arguments=sum(unit.piece.count for unit in units),
-        cases=sum(cases[u.number] for u in done if u.piece.rule is Rule.SEARCHED),
-        expected=expected_cases(spec, (unit.piece for unit in done)),
-    )
-
-
-def counted(spec: SearchSpec, at: Progress, results: Sequence[UnitResult]) -> Progress:
-    """How far a search is after some more units."""
-    units = [result.unit for result in results]
-    cases = {result.unit.number: len(result.cases) for result in results}
-    more = progress_at(spec, units, cases, sum(r.counts["candidates"] for r in results))
-    return replace(
-        at,
-        done=at.done + more.done,
-        candidates=at.candidates + more.candidates,
-        units=at.units + more.units,
-        arguments=at.arguments + more.arguments,
-        cases=at.cases + more.cases,
-        expected=at.expected + more.expected,
-    )
 
 
 @dataclass(frozen=True)
@@ -207,12 +143,13 @@ class Walk:
 
     def __init__(self, task: Task, crew: Crew, workers: Workers) -> None:
         self.task, self.crew, self.workers = task, crew, workers
-        self.spec, self.progress = task.spec, task.start
+        self.spec, self.progress = task.spec, replace(task.start)
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.landed: list[_Flight] = []
         self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
         self._deciding: deque[tuple[Errand[list[Asked], list[Refined]], list[_Flight]]] = deque()
         self.is_watched = True
+        self._waiting = 0
         self._kept_at = perf_counter()
         self._share = cache(lambda key: 2 * float(task.spec.window(key)))
 
@@ -327,13 +264,14 @@ class Walk:
         if flight.is_sent and flight.to_land == 0:
             flight.ordinals.sort()
             self.landed.append(flight)
+            self._waiting += flight.to_decide
 
     def _decide(self, at_once: bool = False) -> None:
         """Have what is through decided, if it is time, and keep what is decided."""
         now = perf_counter()
         is_due = at_once or now - self._kept_at > SECONDS_TO_KEEP
-        if self.landed and (is_due or sum(f.to_decide for f in self.landed) >= CHUNK):
-            self._kept_at = now
+        if self.landed and (is_due or self._waiting >= CHUNK):
+            self._kept_at, self._waiting = now, 0
             asked = [_asked(flight) for flight in self.landed]
             if self.workers.are_running:
                 errand = self.workers.submit(partial(_decide_all, self.spec), asked)
@@ -357,25 +295,18 @@ class Walk:
         results = [flight.result(part) for flight, part in zip(flights, refined, strict=True)]
         self.task.keep(results)
         for flight, result in zip(flights, results, strict=True):
-            evaluated = sum(hi - lo for lo, hi in flight.ranges)
-            self._advance(flight.unit, evaluated, 0)
-            self.progress = replace(self.progress, units=self.progress.units + 1)
-            if flight.unit.piece.rule is Rule.SEARCHED:
-                self._found(flight.unit, len(result.cases))
+            self._advance(flight.unit, sum(hi - lo for lo, hi in flight.ranges), 0)
+            self.progress.units += 1
+            piece = flight.unit.piece
+            if piece.rule is Rule.SEARCHED:
+                self.progress.cases += len(result.cases)
+                self.progress.expected += self._share(piece.key) * piece.count
         self._tell()
 
     def _advance(self, unit: Unit, arguments: int, candidates: int) -> None:
-        p, share = self.progress, arguments / unit.piece.count
-        self.progress = replace(
-            p,
-            done=p.done + share * unit.work,
-            arguments=p.arguments + arguments,
-            candidates=p.candidates + candidates,
-        )
-
-    def _found(self, unit: Unit, cases: int) -> None:
-        p, expected = self.progress, self._share(unit.piece.key) * unit.piece.count
-        self.progress = replace(p, cases=p.cases + cases, expected=p.expected + expected)
+        self.progress.done += unit.work * arguments / unit.piece.count
+        self.progress.arguments += arguments
+        self.progress.candidates += candidates
 
     def _tell(self) -> None:
         if self.is_watched:
