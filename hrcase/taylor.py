@@ -26,6 +26,9 @@ from hrcase.formats import scale
 from hrcase.functions.base import Function
 from hrcase.lattice import Lattice
 
+UNBOUNDED = scale(1, 1 << 20)
+"""Stands for a derivative without a bound: no polynomial has a use with such a remainder."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -65,7 +68,7 @@ def taylor_model(
             as that, relative to c_0.
 
     Raises:
-        SelfTestFailed: the series of f is not finite on the stretch.
+        SelfTestFailed: the series of f is not finite at the centre.
     """
     with flint_precision(precision):
         at_centre = _series(f, arb((stretch.centre, stretch.exponent)), degree)
@@ -76,26 +79,36 @@ def taylor_model(
 
 
 def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -> mpq:
-    """Upper bound of |f^(order)/order!| 2^(e order)/spacing on a stretch."""
+    """Upper bound of |f^(order)/order!| 2^(e order)/spacing on a stretch.
+
+    UNBOUNDED where the ball that holds the stretch reaches a singularity.
+    """
     with flint_precision(128):
         ball = arb((stretch.centre, stretch.exponent)) + arb(
             0, arb((stretch.half_length, stretch.exponent))
         )
-        low, high = _scaled(_series(f, ball, order)[order], axis, stretch, order)
+        coefficient = _coefficients(f, ball, order)[order]
+        if not coefficient.is_finite():
+            return UNBOUNDED
+        low, high = _scaled(coefficient, axis, stretch, order)
     return max(abs(low), abs(high))
 
 
 def _series(f: Function, x: arb, degree: int) -> list[arb]:
+    coefficients = _coefficients(f, x, degree)
+    if not all(c.is_finite() for c in coefficients):
+        raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")
+    return coefficients
+
+
+def _coefficients(f: Function, x: arb, degree: int) -> list[arb]:
     # flint cuts every series at its cap, 10 by default, and calls what lies beyond 0.
     previous, flint_context.cap = flint_context.cap, degree + 2
     try:
         series = f.series(arb_series([x, 1], prec=degree + 1))
     finally:
         flint_context.cap = previous
-    coefficients = [series[j] for j in range(degree + 1)]
-    if not all(c.is_finite() for c in coefficients):
-        raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")
-    return coefficients
+    return [series[j] for j in range(degree + 1)]
 
 
 def _scaled(c: arb, axis: Lattice, stretch: Stretch, order: int) -> Interval:
