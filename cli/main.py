@@ -17,6 +17,7 @@ COMMANDS = {
     "search": "List every hard-to-round case of a function in an interval.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
     "compare": "Compare two lists of cases.",
+    "functions": "List the functions, or say all about one.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",
 }

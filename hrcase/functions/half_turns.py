@@ -153,7 +153,7 @@ TAILS_IN_WORDS = "|x| >= 2^11: the cases are the images by the period of those n
 
 
 def _tanpi_series(x: arb_series) -> arb_series:
-    return with_constant(x.sin_pi() / x.cos_pi(), x[0].tan_pi())
+    return with_constant(x.sin_pi() * x.cos_pi().inv(), x[0].tan_pi())
 
 
 REDUCED = "MPFR's {} at pi times the exactly reduced x, bracketed by directed rounding; Arb's {}"
