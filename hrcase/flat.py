@@ -26,6 +26,7 @@ from hrcase.hexfloat import to_hex
 from hrcase.lattice import largest_breakpoint
 from hrcase.pieces import Piece, Rule, Settlement
 from hrcase.spec import SearchSpec
+from hrcase.taylor import derivative_sign
 
 MOST_ROWS = 1 << 16
 """A flat range in which each of more arguments is a case is stated as a range, not as rows."""
@@ -34,7 +35,7 @@ DEEP = 1 << 10
 """Values nearer than 2^-DEEP to a breakpoint are stated as a range: rows would need such bits."""
 
 MOST_PRECISION = 1 << 17
-"""Bits after which two values that should differ are said to be equal."""
+"""Enough bits to tell f(x) - x from 0 at the least number of every format with a use."""
 
 FLAT_LINES = 2
 """A range is flat when G passes at most so many integers."""
@@ -118,22 +119,30 @@ class FlatLine:
         yield from self._gap(lo, hi)
 
     def _rises(self, lo: int, hi: int) -> bool:
-        """Whether G grows along a range; of one argument either answer serves."""
+        """Whether G grows along a range; of one argument either answer serves.
+
+        Raises:
+            SelfTestFailed: it seems to be constant.
+        """
+        if hi - lo == 1:
+            return True
+        ends = lo, hi - 1
         precision = self.spec.out.precision + 64
-        while hi - lo > 1 and precision <= MOST_PRECISION:
-            (low, up), (last_low, last_up) = (self._bounds(i, precision) for i in (lo, hi - 1))
+        while precision <= (MOST_PRECISION if self.slope else 2 * DEEP):
+            (low, up), (last_low, last_up) = (self._bounds(i, precision) for i in ends)
             if up < last_low:
                 return True
             if last_up < low:
                 return False
             precision *= 2
-        if hi - lo > 1:
-            ends = " and ".join(to_hex(self.spec.inp.value(i)) for i in (lo, hi - 1))
+        signs = {derivative_sign(self.spec.function, *self.spec.inp.parts(i)) for i in ends} - {0}
+        if self.slope or len(signs) != 1:
+            where = " and ".join(to_hex(self.spec.inp.value(i)) for i in ends)
             raise SelfTestFailed(
-                f"{self.spec.function.name} does not seem to be monotone between {ends}, as its "
+                f"{self.spec.function.name} does not seem to be monotone between {where}, as its "
                 "entry in hrcase/functions says; please report it"
             )
-        return True
+        return signs == {1}
 
     def _bounds(self, ordinal: int, precision: int) -> tuple[mpq, mpq]:
         """Rigorous bounds of f(x) - slope x."""

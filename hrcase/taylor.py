@@ -94,6 +94,14 @@ def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -
     return max(abs(low), abs(high))
 
 
+def derivative_sign(f: Function, m: int, e: int) -> int:
+    """The sign of f' at m 2^e, 0 where ball arithmetic does not tell."""
+    # exp of a large x loses as many bits as x has before the point; erf squares it
+    with flint_precision(512 + 2 * max(0, m.bit_length() + e)):
+        slope = _coefficients(f, arb((m, e)), 1)[1]
+        return int(slope > 0) - int(slope < 0)
+
+
 def _series(f: Function, x: arb, degree: int) -> list[arb]:
     coefficients = _coefficients(f, x, degree)
     if not all(c.is_finite() for c in coefficients):

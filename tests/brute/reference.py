@@ -202,4 +202,7 @@ def check_record(case: HRCase, found: Nearest, out: Format) -> None:
     assert abs(float(case.log2_distance) - log2_distance) <= 0.000_500_001
     is_power = distance == 1 << (distance.bit_length() - 1)
     floor_log2 = distance.bit_length() - 1 + found.exponent
-    assert case.identical_bits == -floor_log2 - (1 if is_power else 2)
+    allowed = {-floor_log2 - (1 if is_power else 2)}
+    if is_power and not found.value.exact:  # it may be a little more, or a little less
+        allowed.add(-floor_log2 - 2)
+    assert case.identical_bits in allowed
