@@ -94,9 +94,9 @@ def test_around_the_ends_of_pieces(name: str, bits: int, rounding: str) -> None:
                     cases = {i for i in range(part.lo, part.hi) if i in expected}
                     cases = {i for i in cases if is_case(expected[i], bits)}
                     assert set(settled_cases(spec, part, expected)) == cases
-        part = SearchSpec(name, spec.inp, spec.out, bits, rounding, open_region(lo, hi))
+        slice_ = SearchSpec(name, spec.inp, spec.out, bits, rounding, open_region(lo, hi))
         if any(REGISTRY[name].contains(BINARY32.value(i)) for i in range(lo, hi)):
-            check_result(search(part, threads=1, tuning=Tuning(scan=16)), expected)
+            check_result(search(slice_, threads=1, tuning=Tuning(scan=16)), expected)
 
 
 def open_region(lo: int, hi: int) -> Region:

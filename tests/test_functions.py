@@ -69,7 +69,7 @@ def bits(x: mpq) -> int:
 
 
 def is_dyadic(x: mpq) -> bool:
-    return x.denominator & (x.denominator - 1) == 0
+    return bool(x.denominator & (x.denominator - 1) == 0)
 
 
 @pytest.mark.parametrize("name", NAMES)

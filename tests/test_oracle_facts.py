@@ -72,7 +72,7 @@ HARD_CASES = [
 def test_hard_cases(name: str, x: str, log2_distance: str, breakpoint: str, method: str) -> None:
     """Among so many arguments that they pass more breakpoints than a flat range may."""
     value = parse_number(x)
-    reach = 1 << (28 if abs(value) < scale(1, -20) else 23)
+    reach = 1 << (28 if abs(value) < scale(1, -12) else 23)
     result = search(around(name, value, reach, 44), method, threads=1)
     found = [(to_hex(c.x), c.log2_distance, c.breakpoint) for c in result.cases]
     assert found == [(x, log2_distance, breakpoint)]

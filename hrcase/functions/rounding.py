@@ -17,7 +17,6 @@ from gmpy2 import mpfr, mpq
 
 from hrcase.formats import scale
 
-Context = gmpy2.context
 Bracket = tuple[mpfr, mpfr]
 Bracketing = Callable[["Directed", mpfr], Bracket]
 
@@ -54,13 +53,13 @@ def _directed(precision: int) -> Directed:
 
 
 @lru_cache(maxsize=256)
-def _towards(precision: int, direction: int) -> Context:
+def _towards(precision: int, direction: int) -> gmpy2.context:
     return gmpy2.context(precision=precision, round=direction, emin=-WIDE, emax=WIDE)
 
 
 def correctly_rounded(
     bracket: Bracketing, exact: Callable[[mpq], mpq | None]
-) -> Callable[[Context, mpfr], mpfr]:
+) -> Callable[[gmpy2.context, mpfr], mpfr]:
     """f rounded as a context says, from brackets of any precision; NaN where it is not defined.
 
     Args:
@@ -68,7 +67,7 @@ def correctly_rounded(
         exact: f(x) where it is dyadic.
     """
 
-    def rounded(context: Context, x: mpfr) -> mpfr:
+    def rounded(context: gmpy2.context, x: mpfr) -> mpfr:
         value = exact(as_rational(x))
         if value is not None:
             return round_dyadic(context, value)
@@ -89,12 +88,12 @@ def correctly_rounded(
     return rounded
 
 
-def _overflows(context: Context, low: mpfr) -> bool:
+def _overflows(context: gmpy2.context, low: mpfr) -> bool:
     """Whether f(x) >= low is beyond the context's numbers: too large to be told apart."""
     return bool(gmpy2.is_finite(low)) and low > 0 and gmpy2.get_exp(low) > context.emax
 
 
-def _between(context: Context, below: mpfr, above: mpfr) -> mpfr:
+def _between(context: gmpy2.context, below: mpfr, above: mpfr) -> mpfr:
     """The rounding of a number strictly between two neighbours; of one bit more, to nearest."""
     direction = context.round
     if direction == gmpy2.RoundToNearest:
@@ -115,7 +114,7 @@ def as_rational(x: mpfr) -> mpq:
     return scale(*map(int, x.as_mantissa_exp()))
 
 
-def round_dyadic(context: Context, value: mpq) -> mpfr:
+def round_dyadic(context: gmpy2.context, value: mpq) -> mpfr:
     """A dyadic rational, rounded as a context says."""
     significand = mpfr(value.numerator, _width(value))
     return context.div_2exp(significand, value.denominator.bit_length() - 1)

@@ -65,7 +65,7 @@ def is_named(spec: SearchSpec, which: str, ordinal: int, reference: Reference) -
         image = None if value is None else nearest(value, spec.out, spec.rounding)
         return image is not None and is_case(image, spec.bits)
     if which == "poles":
-        return spec.inp.value(ordinal).denominator != 1
+        return bool(spec.inp.value(ordinal).denominator != 1)
     assert which == "breakpoints"
     if is_breakpoint(spec, ordinal):
         assert not reference[ordinal].is_exact  # so the theorem lists this one
