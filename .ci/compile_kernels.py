@@ -11,10 +11,10 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from hrcase.plan import DEGREE, MOST_LIMBS, SHORT_DEGREE
+from hrcase.plan import DEGREES, LIMB_STEP, MOST_LIMBS
 from hrcase.toolchain import source_directory
 
-SHAPES = tuple(product((SHORT_DEGREE, DEGREE), range(2, MOST_LIMBS + 1)))
+SHAPES = tuple(product(DEGREES, range(LIMB_STEP, MOST_LIMBS + 1, LIMB_STEP)))
 """(degree, 64-bit limbs) pairs: all that a plan may ask for."""
 
 _KERNEL = re.compile(

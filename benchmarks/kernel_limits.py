@@ -16,7 +16,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ import numpy as np
 
 from hrcase.domain import Rule, split
 from hrcase.engine import Block
-from hrcase.engine.cuda import COUNTERS, MOST_PACKET_LOG2, THREADS, driver
+from hrcase.engine.cuda import driver
+from hrcase.engine.lane import COUNTERS, MOST_PACKET_LOG2, THREADS
 from hrcase.engine.lines import lines_of_run
 from hrcase.formats import FORMATS, scale
 from hrcase.plan import Tuning, next_block
@@ -42,10 +43,10 @@ def block_of(domain_log2: int) -> Block:
     spec = SearchSpec("exp", double, double, BITS, "all", region)
     piece = next(piece for piece in split(spec) if piece.rule is Rule.SEARCHED)
     planned = next_block(spec, piece, piece.lo, Tuning(domain_log2))
-    first = next(planned.slices(1 << DOMAINS_LOG2))
-    if first.block is None:
+    if planned.block is None:
         raise SystemExit("no block at 1; mend block_of")
-    return first.block
+    length = 1 << DOMAINS_LOG2 + planned.block.domain_log2
+    return replace(planned.block, hi=planned.block.lo + length)
 
 
 @dataclass

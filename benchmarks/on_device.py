@@ -53,7 +53,7 @@ def blocks(spec: SearchSpec, tuning: Tuning) -> Iterator[PlannedBlock]:
 
 def methods(part: PlannedBlock) -> tuple[str, ...]:
     """What to compare on a block: Lefevre's test walks point by point where slopes are tiny."""
-    if part.block is None or not part.domains:
+    if part.block is None or part.method == "scan":
         return ("scan",)
     return ("regular", "lefevre") if part.block.domain_log2 <= 10 else ("regular",)
 

@@ -65,7 +65,7 @@ def blocks(spec: SearchSpec, tuning: Tuning) -> Iterator[Block]:
     for piece in split(spec):
         if piece.rule is Rule.SEARCHED:
             planned = next_block(spec, piece, piece.lo, tuning)
-            if planned.block is not None and planned.domains:
+            if planned.block is not None and planned.method != "scan":
                 yield planned.block
 
 

@@ -113,7 +113,7 @@ def command(
         function, inp, out, default_bits(out) if bits is None else bits, rounding, region
     )
     if explain:
-        click.echo("\n".join(_budgets(spec)))
+        click.echo("\n".join(_budgets(spec, Tuning(method=method))))
         return
     if output is not None:
         _check_output(output)
@@ -132,21 +132,22 @@ def command(
         click.echo(line, err=True)
 
 
-def _budgets(spec: SearchSpec) -> Iterator[str]:
+def _budgets(spec: SearchSpec, tuning: Tuning) -> Iterator[str]:
     """The error budget of the first block of each searched piece, term by term."""
     for piece in split(spec):
         if piece.rule is not Rule.SEARCHED:
             continue
-        planned = next_block(spec, piece, piece.lo, Tuning())
+        planned = next_block(spec, piece, piece.lo, tuning)
         if planned.block is None or planned.budget is None:
             continue
         block = planned.block
+        domains = f"domains of 2^{block.domain_log2}, " if block.domain_log2 else ""
         yield (
             f"{range_text(spec.inp, piece.lo, piece.hi)}: degree {block.degree}, {block.limbs} "
-            f"limbs, blocks of {planned.count} arguments, runs of 2^{block.run_log2}, "
-            f"domains of 2^{block.domain_log2}; w is 2^-{spec.bits} ulp"
+            f"limbs, blocks of {planned.count} arguments, runs of 2^{block.run_log2}, {domains}"
+            f"method {planned.method}; w is 2^-{spec.bits} ulp"
         )
-        yield from planned.budget.explain(1 << block.domain_log2)
+        yield from planned.budget.explain(1 << block.domain_log2 if block.domain_log2 else 0)
 
 
 def _region(

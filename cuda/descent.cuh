@@ -13,6 +13,16 @@ struct Neighbours {
     double above;  // a1 - q1 s
 };
 
+// floor(a/b), exact where it is below 2^32, else at least 2^31. The reciprocal is good to 2^-39 after
+// a Newton step, so the estimate, made smaller by 2^-37, is never above a/b and less than one below.
+HD u64 quotient(u64 a, u64 b) {
+    const double divisor = static_cast<double>(b);
+    const double y = approximate_reciprocal(divisor);
+    const double estimate = static_cast<double>(a) * fused(y, fused(-divisor, y, 1.0), y);
+    const u64 q = static_cast<u64>((estimate < 0x1p32 ? estimate : 0x1p32) * (1 - 0x1p-37));
+    return a - q * b >= b ? q + 1 : q;
+}
+
 // The neighbours of s = slope 2^-128 cut to 64 bits, s*; the distances are those of s itself, each
 // to within 2^-51 (its size + Q 2^-64). 1 <= order <= 2^31.
 //
@@ -28,15 +38,15 @@ HD Neighbours farey_neighbours(u128 slope, u64 order) {
     const u64 s = static_cast<u64>(slope >> 64);
     u64 q0 = 1, q1 = 1, below = s, above = s == 0 ? ~u64{0} : 0 - s;
     while (q0 + q1 <= order) {
-        u64 k = below == 0 ? order : (above - 1) / below;
+        u64 k = below == 0 ? order : quotient(above - 1, below);
         const u64 most1 = order - q1;
-        if (k > order || k * q0 > most1) k = most1 / q0;
+        if (k > order || k * q0 > most1) k = quotient(most1, q0);
         q1 += k * q0;
         above -= k * below;
         if (q0 + q1 > order) break;
-        k = below / above;
+        k = quotient(below, above);
         const u64 most0 = order - q0;
-        if (k > order || k * q1 > most0) k = most0 / q1;
+        if (k > order || k * q1 > most0) k = quotient(most0, q1);
         q0 += k * q1;
         below -= k * above;
     }
@@ -47,4 +57,6 @@ HD Neighbours farey_neighbours(u128 slope, u64 order) {
 
 // The denominator of the left neighbour of a0/q0, whose right neighbour is a1/q1: it is the
 // largest number <= Q that is -q1 modulo q0.
-HD u64 left_denominator(u64 q0, u64 q1, u64 order) { return (order + q1) / q0 * q0 - q1; }
+HD u64 left_denominator(u64 q0, u64 q1, u64 order) {
+    return quotient(order + q1, q0) * q0 - q1;
+}

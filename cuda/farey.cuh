@@ -43,6 +43,7 @@ constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
 HD double nearest(double a) { return rint(a); }
 HD double ceiling(double a) { return ceil(a); }
 HD double magnitude(double a) { return fabs(a); }
+HD double negative(double a) { return -a; }
 HD double larger(double a, double b) { return a > b ? a : b; }
 HD double smaller(double a, double b) { return a < b ? a : b; }
 HD unsigned less_equal(double a, double b) { return a <= b ? 1u : 0u; }
@@ -52,13 +53,13 @@ template <class Real>
 HD Real reciprocal(Real a) {
     Real y = approximate_reciprocal(a);
     if constexpr (FAREY_SPOIL != 0) y = y * Real(1 + FAREY_SPOIL);
-    return fused(y, fused(Real(0) - a, y, Real(1)), y);
+    return fused(y, fused(negative(a), y, Real(1)), y);
 }
 template <class Real>
 HD Real reciprocal_root(Real a) {
     Real y = approximate_reciprocal_root(a);
     if constexpr (FAREY_SPOIL != 0) y = y * Real(1 + FAREY_SPOIL);
-    return fused(Real(0.5) * y, fused(Real(0) - a * y, y, Real(1)), y);
+    return fused(Real(0.5) * y, fused(negative(a * y), y, Real(1)), y);
 }
 
 // --- The walk.
@@ -87,7 +88,7 @@ struct FareyWalk {
     // To the next fraction; k is exact by lemma 4.
     HD void step(const FareyRun<Real>& run) {
         const Real k = nearest(fused(run.order + q, r_right, Real(-0.5)));
-        const Real next = fused(k, right, Real(0) - q);
+        const Real next = fused(k, right, negative(q));
         const Real r_next = reciprocal(next);
         const Real x_next = fused(run.half_inverse * r_right, r_next, x_right);
         left = q, q = right, right = next;
@@ -106,7 +107,7 @@ struct Crossing {
 
 template <class Real>
 HD Crossing<Real> crossing_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk) {
-    const Real value = walk.q * fused(Real(0) - run.a2 * walk.x, walk.x, run.a0);
+    const Real value = walk.q * fused(negative(run.a2 * walk.x), walk.x, run.a0);
     const Real slack = fused(run.drift, magnitude(value), walk.q * run.window);
     return {value, slack, ceiling(value - slack), fused(run.reach, walk.r, value + slack)};
 }
@@ -121,22 +122,33 @@ template <class Real>
 HD Roots<Real> roots_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
                         const Crossing<Real>& at, Real mm) {
     const Real inverse = Real(2) * run.half_inverse * walk.r;  // 1/(q a2)
-    const Real square = inverse * larger(mm - at.value, Real(2) * at.slack);
-    const Real y = reciprocal_root(square);
-    const Real w = square * y;
-    const Real spread = Real(LEMMA_8_FACTOR) * inverse * at.slack * y;
+    const Real height = larger(mm - at.value, Real(2) * at.slack);
+    const Real scale = inverse * reciprocal_root(inverse * height);
+    const Real w = height * scale;
+    const Real spread = Real(LEMMA_8_FACTOR) * at.slack * scale;
     return {w, fused(run.drift, magnitude(walk.x) + w + run.half, spread)};
 }
 
-// The lanes in which the class of mm has a member within the width of a root (lemma 9).
+// Where the roots lie in the class of mm: t of the class is t = j q - mm left, j an integer, and a
+// wanted t has j within the tolerance of `up` or of `down` (lemma 9).
+template <class Real>
+struct Images {
+    Real up, down, tolerance;
+};
+
+template <class Real>
+HD Images<Real> images_of(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
+    const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
+    return {z + w, z - w,
+            fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r};
+}
+
+// The lanes in which the class of mm has a member within the width of a root.
 template <class Real>
 HD unsigned near_class(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
-    const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
-    const Real tolerance =
-        fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r;
-    const Real up = z + w, down = z - w;
-    return less_equal(smaller(magnitude(up - nearest(up)), magnitude(down - nearest(down))),
-                      tolerance);
+    const Images<Real> at = images_of(walk, roots, mm);
+    return less_equal(magnitude(at.up - nearest(at.up)), at.tolerance) |
+           less_equal(magnitude(at.down - nearest(at.down)), at.tolerance);
 }
 
 // --- What is done for few fractions, one at a time.
@@ -170,8 +182,8 @@ HD Span arc_of(const FareyTask& task, const FareyWalk<double>& walk) {
 // The crossing narrowed to the arc: a fraction with a small q meets many mm, the run few of them.
 HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
                Crossing<double>& at) {
-    if (arc.lo > arc.hi) {
-        at.last = at.first - 1;
+    if (arc.lo > arc.hi) {  // V may be so large that first - 1 is first
+        at.first = 1, at.last = 0;
         return;
     }
     const double blur = task.run.drift * (fabs(walk.x) + task.run.half);
@@ -198,16 +210,20 @@ HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sin
     for (; t <= last; t += modulus) sink(t);
 }
 
-// Gives every t of the run's arc that belongs to mm and may matter to sink; some come twice.
+// Gives every t of the class of mm that lies near a root and in the run, first <= t <= last, to sink;
+// some come twice. j is exact below 2^53, and t is, as a number modulo 2^64.
 template <class Sink>
-HD void each_near_root(const FareyTask& task, const FareyWalk<double>& walk, const Span& arc,
-                       const Crossing<double>& at, double mm, const Sink& sink) {
-    const Roots<double> roots = roots_of(task.run, walk, at, mm);
-    for (int side = -1; side <= 1; side += 2) {
-        const double root = walk.x + side * roots.w;
-        const Span span = {larger(arc.lo, root - roots.width),
-                           smaller(arc.hi, root + roots.width)};
-        each_of_class(static_cast<u64>(walk.q), static_cast<u64>(walk.left),
-                      static_cast<i64>(mm), span, sink);
+HD void each_near_root(const FareyRun<double>& run, const FareyWalk<double>& walk,
+                       const Crossing<double>& at, double mm, i64 first, i64 last,
+                       const Sink& sink) {
+    const Images<double> images = images_of(walk, roots_of(run, walk, at, mm), mm);
+    const u64 q = static_cast<u64>(walk.q);
+    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
+    for (int side = 0; side < 2; ++side) {
+        const double image = side == 0 ? images.up : images.down;
+        for (double j = ceil(image - images.tolerance); j <= image + images.tolerance; j += 1) {
+            const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
+            if (first <= t && t <= last) sink(t);
+        }
     }
 }

@@ -111,7 +111,8 @@ class FareyBatch {
 
     __attribute__((noinline)) void propose(const FareyTask& task, const FareyWalk<double>& walk,
                                            const Crossing<double>& at, double mm) const {
-        each_near_root(task, walk, arc_of(task, walk), at, mm, [&](i64 t) { sink_(task, t); });
+        each_near_root(task.run, walk, at, mm, -static_cast<i64>(task.run.half), task.last,
+                       [&](i64 t) { sink_(task, t); });
     }
 
     const Sink& sink_;

@@ -67,7 +67,7 @@ HD bool is_walked(const Parabola& f, int run_log2) {
 
 // Q = (c a2)^(-1/3), 1 <= Q <= MOST_ORDER: any order is right.
 HD u64 order_of(double a2) {
-    const double order = cbrt(1 / (FAREY_C * a2));
+    const float order = exp2f(log2f(static_cast<float>(FAREY_C * a2)) / -3);
     return static_cast<u64>(larger(1, smaller(order, MOST_ORDER)));
 }
 
@@ -106,8 +106,8 @@ HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, 
     walk.left = static_cast<double>(left_denominator(at.q0, at.q1, order));
     walk.q = static_cast<double>(at.q0), walk.right = static_cast<double>(at.q1);
     walk.r = reciprocal(walk.q), walk.r_right = reciprocal(walk.right);
-    walk.x = -half - at.below / walk.q * half_inverse;
-    walk.x_right = -half + at.above / walk.right * half_inverse;
+    walk.x = -half - at.below * walk.r * half_inverse;
+    walk.x_right = -half + at.above * walk.r_right * half_inverse;
     task.cubic = cubic, task.window = window, task.centre = centre, task.last = last;
     return task;
 }
@@ -127,7 +127,7 @@ HD FareyLine line_of_run(const Parabola& f, int run_log2) {
             (qd * (f.window + bend) + 0x1p-48 * (1 + qd)) * UP};
 }
 
-// Gives every t of a linear run that may matter to sink.
+// Gives every class of a linear run, and the span in which it may matter, to sink(q, left, mm, span).
 template <class Sink>
 HD void each_on_line(const FareyLine& line, double first, double last, const Sink& sink) {
     const double at_first = fused(line.d, first, line.g), at_last = fused(line.d, last, line.g);
@@ -141,17 +141,18 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
             const double width = fabs(reach * inverse) + 0x1p-48 * fabs(middle) + 1;
             span = {larger(first, middle - width), smaller(last, middle + width)};
         }
-        each_of_class(line.q, line.left, static_cast<i64>(mm), span, sink);
+        sink(line.q, line.left, static_cast<i64>(mm), span);
     }
 }
 
 // --- One run.
 
-// Finds what may matter in a run: calls sink(t), -H <= t <= last, or hands the walk that finds the t
-// to walks.add(task).
-template <class Sink, class Walks>
+// Finds what may matter in a run, -H <= t <= last: gives the classes of a line to sink as
+// each_on_line does, or the walk that finds the t to walks.add(task), or calls scan_whole() where
+// all of them must be looked at.
+template <class Sink, class Scan, class Walks>
 HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
-                    const Sink& sink, Walks& walks) {
+                    const Sink& sink, const Scan& scan_whole, Walks& walks) {
     const Parabola f = parabola_of(cubic, window, run_log2);
     const bool walked = f.window <= WIDEST_WINDOW && is_walked(f, run_log2);
     if (walked) {
@@ -162,8 +163,7 @@ HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i
         }
     }
     if (walked || f.window > WIDEST_WINDOW) {
-        const i64 first = -(i64{1} << (run_log2 - 1));
-        scan(cubic, window, first, static_cast<u64>(last - first + 1), sink);
+        scan_whole();
         return;
     }
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));

@@ -88,15 +88,21 @@ void search_by_walks(const Polynomial& block, Output& output) {
         ++output.counts.scanned;
         if (is_hit(cubic, window, t)) output.decide(block, centre + t);
     };
-    const auto sink = [&](const FareyTask& task, i64 t) { decide(task.cubic, task.centre, t); };
-    FareyBatch<WidestReal, decltype(sink)> walks(sink);
+    const auto walked = [&](const FareyTask& task, i64 t) { decide(task.cubic, task.centre, t); };
+    FareyBatch<WidestReal, decltype(walked)> walks(walked);
     const u64 runs = block.run_count();
     for (u64 run = 0; run < runs; ++run) {
         const Cubic cubic = cubic_of_run(block, run);
         const i64 centre = block.run_start(run) + half, left = block.hi - 1 - centre;
+        const i64 last = left < half - 1 ? left : half - 1;
+        const auto sink = [&](i64 t) { decide(cubic, centre, t); };
+        const auto on_class = [&](u64 q, u64 left_q, i64 mm, const Span& span) {
+            each_of_class(q, left_q, mm, span, sink);
+        };
         ++output.counts.domains;
-        each_of_run(cubic, window, run_log2, centre, left < half - 1 ? left : half - 1,
-                    [&](i64 t) { decide(cubic, centre, t); }, walks);
+        each_of_run(cubic, window, run_log2, centre, last, on_class,
+                    [&] { scan(cubic, window, -half, static_cast<u64>(last + half + 1), sink); },
+                    walks);
     }
     walks.finish();
 }
@@ -169,6 +175,20 @@ void test_lines(int method, int doubles, const u64* a, const u64* b, u64 W, u64 
 void run_cubic(const Polynomial* block, u64 run, u64* coefficients) {
     const Cubic cubic = cubic_of_run(*block, run);
     for (int j = 0; j < 4; ++j) split(cubic.coefficient[j], coefficients + 2 * j);
+}
+
+// The same from the polynomial of the run's group of 2^group_log2 runs.
+void run_cubic_of_group(const Polynomial* block, u64 run, int group_log2, u64* coefficients) {
+    const Group group = group_of_runs(*block, run >> group_log2, group_log2);
+    const u64 place = run & ((u64{1} << group_log2) - 1);
+    const Cubic cubic =
+        group.cubic_of_run(place, static_cast<int>(block->run_log2), group_log2);
+    for (int j = 0; j < 4; ++j) split(cubic.coefficient[j], coefficients + 2 * j);
+}
+
+// quotient(a[i], b[i]) of the descent.
+void quotients(const u64* a, const u64* b, u64 count, u64* quotient_of) {
+    for (u64 i = 0; i < count; ++i) quotient_of[i] = quotient(a[i], b[i]);
 }
 
 // c_k and s_k of the first `count` domains of a run, two limbs each.

@@ -4,6 +4,7 @@
 //
 //   clear               zeroes the counters
 //   expand              one thread a run:       cubics[i] of run i
+//   expand_groups       one thread a group:     groups[i] of 2^group_log2 runs (walks.cu goes on)
 //   domains_METHOD      one thread a packet:    appends the failing domains
 //   subdomains_METHOD   one thread a subdomain: appends the failing subdomains
 //   scan_subdomains     one warp a subdomain:   appends the hits
@@ -20,48 +21,12 @@
 // order. A list goes on counting beyond its capacity while nothing is written there, and the later
 // phases then see `capacity` entries: the host finds out and runs the unit again with more room.
 // Nothing is truncated.
+#include "device.cuh"
 #include "search.cuh"
 
 using Polynomial = Block<DEGREE, LIMBS>;
 
-// What the host reads back; hrcase/engine/cuda.py has the same order.
-struct Counters {
-    unsigned long long domains;     // domains tested
-    unsigned long long failing;     // domains appended, capacity or not
-    unsigned long long subdomains;  // subdomains tested
-    unsigned long long subfailing;  // subdomains appended, capacity or not
-    unsigned long long scanned;     // arguments scanned
-    unsigned long long hits;        // hits appended, capacity or not
-    unsigned long long candidates;  // candidates appended, capacity or not
-    unsigned long long sum;         // sum of the candidates' entries modulo 2^64
-};
-
 namespace {
-
-// One atomic for all lanes of the warp that arrive here together.
-__device__ void append(u64* entries, unsigned long long* count, u64 capacity, u64 value) {
-    const unsigned together = __activemask();
-    const int lane = static_cast<int>(threadIdx.x & 31);
-    const int leader = __ffs(static_cast<int>(together)) - 1;
-    unsigned long long place = 0;
-    if (lane == leader)
-        place = atomicAdd(count, static_cast<unsigned long long>(__popc(together)));
-    place = __shfl_sync(together, place, leader) + __popc(together & ((1u << lane) - 1));
-    if (place < capacity) entries[place] = value;
-}
-
-// Adds the values of all lanes of a warp; every lane must come here.
-__device__ void add_by_warp(unsigned long long* total, unsigned value) {
-    const unsigned sum = __reduce_add_sync(~0u, value);
-    if ((threadIdx.x & 31) == 0 && sum != 0) atomicAdd(total, static_cast<unsigned long long>(sum));
-}
-
-__device__ u64 thread_index() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }
-__device__ u64 thread_count() { return static_cast<u64>(gridDim.x) * blockDim.x; }
-
-__device__ u64 at_most(unsigned long long count, u64 capacity) {
-    return count < capacity ? count : capacity;
-}
 
 // t at which domain `k` of a run begins, seen from the run's centre.
 __device__ i64 domain_start(const Polynomial& block, u64 k) {
@@ -161,6 +126,11 @@ __global__ void clear(Counters* counters) { *counters = {}; }
 __global__ void expand(BLOCK, u64 run_count, Cubic* cubics) {
     const u64 i = thread_index();
     if (i < run_count) cubics[i] = cubic_of_run(block, i);
+}
+
+__global__ void expand_groups(BLOCK, u64 group_count, int group_log2, Group* groups) {
+    const u64 i = thread_index();
+    if (i < group_count) groups[i] = group_of_runs(block, i, group_log2);
 }
 
 __global__ void domains_lefevre(BLOCK, const Cubic* cubics, u64 run_count, int packet_log2,

@@ -38,6 +38,9 @@ HD Avx512 fused(Avx512 a, Avx512 b, Avx512 c) { return Avx512(_mm512_fmadd_pd(a.
 HD Avx512 nearest(Avx512 a) { return Avx512(_mm512_roundscale_pd(a.v, 8)); }
 HD Avx512 ceiling(Avx512 a) { return Avx512(_mm512_roundscale_pd(a.v, 10)); }
 HD Avx512 magnitude(Avx512 a) { return Avx512(_mm512_abs_pd(a.v)); }
+HD Avx512 negative(Avx512 a) {
+    return Avx512(_mm512_xor_pd(a.v, _mm512_set1_pd(-0.0)));
+}
 HD Avx512 larger(Avx512 a, Avx512 b) { return Avx512(_mm512_max_pd(a.v, b.v)); }
 HD Avx512 smaller(Avx512 a, Avx512 b) { return Avx512(_mm512_min_pd(a.v, b.v)); }
 HD unsigned less_equal(Avx512 a, Avx512 b) { return _mm512_cmp_pd_mask(a.v, b.v, _CMP_LE_OQ); }
@@ -71,6 +74,7 @@ HD Avx2 fused(Avx2 a, Avx2 b, Avx2 c) { return Avx2(_mm256_fmadd_pd(a.v, b.v, c.
 HD Avx2 nearest(Avx2 a) { return Avx2(_mm256_round_pd(a.v, 8)); }
 HD Avx2 ceiling(Avx2 a) { return Avx2(_mm256_round_pd(a.v, 10)); }
 HD Avx2 magnitude(Avx2 a) { return Avx2(_mm256_andnot_pd(_mm256_set1_pd(-0.0), a.v)); }
+HD Avx2 negative(Avx2 a) { return Avx2(_mm256_xor_pd(a.v, _mm256_set1_pd(-0.0))); }
 HD Avx2 larger(Avx2 a, Avx2 b) { return Avx2(_mm256_max_pd(a.v, b.v)); }
 HD Avx2 smaller(Avx2 a, Avx2 b) { return Avx2(_mm256_min_pd(a.v, b.v)); }
 HD unsigned less_equal(Avx2 a, Avx2 b) {
@@ -112,6 +116,8 @@ template <class R>
 HD Twin<R> ceiling(Twin<R> x) { return {ceiling(x.a), ceiling(x.b)}; }
 template <class R>
 HD Twin<R> magnitude(Twin<R> x) { return {magnitude(x.a), magnitude(x.b)}; }
+template <class R>
+HD Twin<R> negative(Twin<R> x) { return {negative(x.a), negative(x.b)}; }
 template <class R>
 HD Twin<R> larger(Twin<R> x, Twin<R> y) { return {larger(x.a, y.a), larger(x.b, y.b)}; }
 template <class R>

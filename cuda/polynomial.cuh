@@ -37,7 +37,7 @@ struct Block {
 template <int D, int L>
 HD bool is_candidate(const Block<D, L>& block, i64 u) {
     Limbs<L> value = block.coefficient[D];
-UNROLL
+NO_UNROLL
     for (int j = D - 1; j >= 0; --j) value = horner_step(value, u, block.coefficient[j]);
     value += block.window;
     Limbs<L> bound = block.window;
@@ -63,21 +63,59 @@ struct Cubic {
     }
 };
 
+// The first K coefficients of P(centre + t). Horner's scheme on polynomials in t: if S(t) is the
+// shift of what was read so far, the next coefficient C makes it S(t) (centre + t) + C. What becomes
+// of higher terms is never needed below, so K are kept whatever the degree.
+template <int K, int N, int L>
+HD void taylor_shift(const Limbs<L> (&coefficient)[N], i64 centre, Limbs<L> (&shifted)[K]) {
+    shifted[0] = coefficient[N - 1];
+UNROLL
+    for (int i = 1; i < K; ++i) shifted[i] = {};
+NO_UNROLL
+    for (int j = N - 2; j >= 0; --j) {
+UNROLL
+        for (int i = K - 1; i > 0; --i)
+            shifted[i] = horner_step(shifted[i], centre, shifted[i - 1]);
+        shifted[0] = horner_step(shifted[0], centre, coefficient[j]);
+    }
+}
+
 // The Taylor shift of P to the centre of a run, cut to its four lowest coefficients and to
-// 128 bits. Pass i of the repeated Horner scheme leaves the shifted coefficient i in place i.
+// 128 bits.
 template <int D, int L>
 HD Cubic cubic_of_run(const Block<D, L>& block, u64 run) {
-    const i64 centre = block.run_start(run) + (i64{1} << (block.run_log2 - 1));
-    Limbs<L> shifted[D + 1];
-UNROLL
-    for (int j = 0; j <= D; ++j) shifted[j] = block.coefficient[j];
-    Cubic cubic = {};
-UNROLL
-    for (int i = 0; i <= (D < 3 ? D : 3); ++i) {
-UNROLL
-        for (int j = D - 1; j >= i; --j)
-            shifted[j] = horner_step(shifted[j + 1], centre, shifted[j]);
-        cubic.coefficient[i] = shifted[i].top();
+    Limbs<L> shifted[4];
+    taylor_shift(block.coefficient, block.run_start(run) + (i64{1} << (block.run_log2 - 1)),
+                 shifted);
+    return {{shifted[0].top(), shifted[1].top(), shifted[2].top(), shifted[3].top()}};
+}
+
+// P around the centre of 2^group_log2 consecutive runs, cut to six coefficients of 256 bits: what
+// that drops is bounded by the host and lies inside the run's window. A run's cubic comes much
+// cheaper from here than from P.
+struct Group {
+    Limbs<4> coefficient[6];
+
+    // Of run `place` of the group.
+    HD Cubic cubic_of_run(u64 place, int run_log2, int group_log2) const {
+        const i64 centre = static_cast<i64>((2 * place + 1) << (run_log2 - 1)) -
+                           (i64{1} << (run_log2 + group_log2 - 1));
+        Limbs<4> shifted[4];
+        taylor_shift(coefficient, centre, shifted);
+        return {{shifted[0].top(), shifted[1].top(), shifted[2].top(), shifted[3].top()}};
     }
-    return cubic;
+};
+
+template <int D, int L>
+HD Group group_of_runs(const Block<D, L>& block, u64 group, int group_log2) {
+    const int length_log2 = static_cast<int>(block.run_log2) + group_log2;
+    Limbs<L> shifted[6];
+    taylor_shift(block.coefficient,
+                 block.run_start(group << group_log2) + (i64{1} << (length_log2 - 1)), shifted);
+    Group result;
+UNROLL
+    for (int i = 0; i < 6; ++i)
+        for (int k = 0; k < 4; ++k)
+            result.coefficient[i].limb[k] = L + k >= 4 ? shifted[i].limb[L + k - 4 > 0 ? L + k - 4 : 0] : 0;
+    return result;
 }

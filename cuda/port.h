@@ -1,7 +1,7 @@
 // What differs between nvcc and g++. Every other header of this directory is plain C++17.
 //
 //   HD                    marks a function that both the CPU and the device run
-//   UNROLL                before a loop of constant length: unroll it whole
+//   UNROLL, NO_UNROLL     before a loop of constant length: unroll it whole, or not at all
 //   u64, i64, u128, i128  the integer types of all kernels
 //   approximate_reciprocal(p)       1 / p to a relative error of 2^-20
 //   approximate_reciprocal_root(p)  1 / sqrt(p) to a relative error of 2^-20
@@ -14,9 +14,11 @@
 #ifdef __CUDACC__
 #define HD __host__ __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
+#define NO_UNROLL _Pragma("unroll 1")
 #else
 #define HD inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
+#define NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
 using u64 = std::uint64_t;

@@ -199,8 +199,8 @@ def mean_rounds(spec: SearchSpec, piece: Piece, method: str) -> float | None:
     means = []
     for i in range(SAMPLED_BLOCKS):
         lo = piece.lo + piece.count * (2 * i + 1) // (2 * SAMPLED_BLOCKS)
-        planned = next_block(spec, piece, lo, Tuning())
-        if planned.block is not None and planned.domains:
+        planned = next_block(spec, piece, lo, Tuning(method=method))
+        if planned.block is not None and planned.method == method:
             _, rounds = lines_of_run(planned.block, 0, doubles=True).test(method)
             means.append(float(rounds.mean()))
     return sum(means) / len(means) if means else None

@@ -23,8 +23,9 @@ cubic coefficient. Each bound is an exact rational; roundings go upwards.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from typing import TypeVar
 
 from gmpy2 import mpq
 
@@ -34,6 +35,9 @@ FRACTION_BITS = 52
 """Bits of the coarsest arithmetic of the three-distance tests (cuda/arithmetic.cuh, Doubles)."""
 
 RUN_BITS = 128
+GROUP_BITS, GROUP_COEFFICIENTS = 256, 6  # as in cuda/polynomial.cuh
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,11 @@ class ErrorBudget:
         return self.run_window + quadratic + cubic + line_rounding(length)
 
     def explain(self, length: int) -> list[str]:
-        """The budget for people: one line a term, with its share of the target."""
+        """The budget for people: one line a term, with its share of the target.
+
+        Args:
+            length: of a domain; 0 where there are none.
+        """
         terms = {
             "target w": self.target,
             "Taylor remainder": self.remainder,
@@ -74,15 +82,21 @@ class ErrorBudget:
             "terms of degree 4 and more of a run": self.dropped_terms,
             "run coefficients cut to 128 bits": self.run_truncation,
             "run window": self.run_window,
+        }
+        if length:
+            terms |= self._domain_terms(length)
+        return [
+            f"{name:38} {float(value):.4e}  {float(value / self.target):12.6f} w"
+            for name, value in terms.items()
+        ]
+
+    def _domain_terms(self, length: int) -> dict[str, mpq]:
+        return {
             f"quadratic term, N = {length}": self.quadratic_bound * length**2 / 8,
             f"cubic term, N = {length}": self.cubic_bound * length**3 / 8,
             f"line rounded to {FRACTION_BITS} bits": line_rounding(length),
             "domain window": self.domain_window(length),
         }
-        return [
-            f"{name:38} {float(value):.4e}  {float(value / self.target):12.6f} w"
-            for name, value in terms.items()
-        ]
 
 
 def line_rounding(length: int) -> mpq:
@@ -90,33 +104,67 @@ def line_rounding(length: int) -> mpq:
     return scale(length, -FRACTION_BITS - 1) + scale(1, -FRACTION_BITS)
 
 
-def shifted_bound(magnitudes: list[mpq], order: int, reach: int) -> mpq:
-    """Bound of |P^(order)/order!| for |u| <= reach, from bounds of |c_j|."""
-    terms = (
-        comb(j, order) * magnitudes[j] * reach ** (j - order) for j in range(order, len(magnitudes))
-    )
-    return sum(terms, mpq(0))
+def shifted_bounds(magnitudes: Sequence[Number], reach: int) -> list[Number]:
+    """Bounds of |P^(j)/j!| for |u| <= reach, j = 0 .. d, from bounds of |c_j|.
+
+    They are the coefficients of the polynomial with these magnitudes around `reach`: pass i of the
+    repeated Horner scheme leaves the i-th of them in place i.
+    """
+    bounds = list(magnitudes)
+    for i in range(len(bounds)):
+        for j in range(len(bounds) - 2, i - 1, -1):
+            bounds[j] += bounds[j + 1] * reach
+    return bounds
 
 
-def run_terms(magnitudes: list[mpq], half_length: int, run_log2: int) -> tuple[mpq, ...]:
+def run_terms(
+    magnitudes: Sequence[int], bits: int, half_length: int, run_log2: int
+) -> tuple[mpq, mpq, mpq, mpq]:
     """(dropped terms, truncation, quadratic bound, cubic bound) of runs of 2^run_log2 arguments.
 
     Run centres lie within half_length + R of the block's centre, domain centres within R of
     their run's: the last run and the last domain may reach beyond the block.
+
+    Args:
+        magnitudes: bounds of |c_j| in units of 2^-bits.
     """
     run = 1 << run_log2
     half = run // 2
-    reach = half_length + run
-    bounds = [shifted_bound(magnitudes, j, reach) for j in range(len(magnitudes))]
-    bounds += [mpq(0)] * (4 - len(bounds))
+    bounds = shifted_bounds(magnitudes, half_length + run)
+    bounds += [0] * (4 - len(bounds))
     ulp = scale(1, -RUN_BITS)
-    dropped = sum((b * half**j for j, b in enumerate(bounds) if j >= 4), mpq(0))
-    truncation = ulp * sum(half**j for j in range(4))
-    cubic = bounds[3] + ulp
-    quadratic = bounds[2] + ulp + 3 * cubic * run
+    dropped = scale(sum(bound * half**j for j, bound in enumerate(bounds[4:], 4)), -bits)
+    truncation = scale(sum(half**j for j in range(4)), -RUN_BITS)
+    cubic = scale(bounds[3], -bits) + ulp
+    quadratic = scale(bounds[2], -bits) + ulp + 3 * cubic * run
     return dropped, truncation, quadratic, cubic
 
 
+def group_terms(
+    magnitudes: Sequence[int], bits: int, half_length: int, run_log2: int, group_log2: int
+) -> tuple[mpq, mpq]:
+    """(dropped terms, truncation) of cubics that come from the polynomials of groups of runs.
+
+    A group is 2^group_log2 runs; its polynomial is P around its centre, cut to GROUP_COEFFICIENTS of
+    GROUP_BITS bits (cuda/polynomial.cuh, Group). Group centres lie within half_length + the length of
+    a group of the block's centre. Around a run's centre, at most half a group away, its terms of
+    degree 4 and 5 are dropped, and the rest is cut to RUN_BITS bits.
+
+    Args:
+        magnitudes: bounds of |c_j| in units of 2^-bits.
+    """
+    half, half_group = 1 << run_log2 - 1, 1 << run_log2 + group_log2 - 1
+    bounds = shifted_bounds(magnitudes, half_length + 2 * half_group)
+    cut = 1 << max(bits - GROUP_BITS, 0)  # what a coefficient loses, at most
+    kept = [bound + cut for bound in bounds[:GROUP_COEFFICIENTS]]
+    beyond = enumerate(bounds[GROUP_COEFFICIENTS:], GROUP_COEFFICIENTS)
+    dropped = sum(bound * half_group**j for j, bound in beyond)
+    dropped += sum(b * half**j for j, b in enumerate(shifted_bounds(kept, half_group)[4:], 4))
+    truncation = scale(sum(half**j for j in range(4)), -RUN_BITS)
+    truncation += scale(cut * sum(half_group**j for j in range(GROUP_COEFFICIENTS)), -bits)
+    return scale(dropped, -bits), truncation
+
+
 def ceil_scaled(value: mpq, bits: int) -> int:
-    """Least integer n with value <= n 2^-bits."""
-    return int(-((-scale(value, bits)) // 1))
+    """Least integer n with value <= n 2^-bits, bits >= 0."""
+    return int(-((-value.numerator << bits) // value.denominator))

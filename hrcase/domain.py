@@ -231,9 +231,11 @@ def _vanished(spec: SearchSpec, lo: int, hi: int) -> Iterator[Piece]:
 
 def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
     """Cut a monotone range by output binades, gathering short ones into scans."""
+    length = 0  # of the one before: many are alike
     while lo < hi:
         key = _key_at(spec, lo)
-        end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key))
+        end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key), guess=lo + length)
+        length = end - lo
         if end - lo <= scan:
             end = min(hi, lo + scan)
             yield Piece(lo, end, Rule.SCANNED)

@@ -156,8 +156,22 @@ def format_by_name(name: str) -> Format:
     return FORMATS[name]
 
 
-def first_ordinal_where(lo: int, hi: int, condition: Callable[[int], bool]) -> int:
-    """Least ordinal of [lo, hi) where a condition that stays true once true holds; else hi."""
+NEAR = 128
+"""An answer so near to an end is found with few questions."""
+
+
+def first_ordinal_where(
+    lo: int, hi: int, condition: Callable[[int], bool], guess: int | None = None
+) -> int:
+    """Least ordinal of [lo, hi) where a condition that stays true once true holds; else hi.
+
+    Args:
+        guess: where it may be, to a few ordinals; it never changes the answer.
+    """
+    probes = [] if guess is None else [guess - 4, guess + 4]
+    for at in (*probes, lo + NEAR, hi - NEAR):
+        if lo <= at < hi:
+            lo, hi = (lo, at) if condition(at) else (at + 1, hi)
     while lo < hi:
         middle = (lo + hi) // 2
         if condition(middle):

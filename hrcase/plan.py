@@ -1,14 +1,15 @@
-"""From a searched piece to blocks: degree, limbs, lengths and N, chosen per block.
+"""From a searched piece to blocks: degree, limbs and lengths, chosen per block.
 
 The choices touch speed alone: whatever they are, the windows are proved for them
 (hrcase.budget). They follow from the sizes of the Taylor coefficients:
 
-* a block is as long as degree DEGREE allows with a remainder of w/SLACK, a power of two;
-* a run is as long as its dropped terms stay below w/RUN_SLACK;
-* a domain holds N arguments, the power of two that costs least an argument. A domain fails with
-  chance 2 E1 N, then costs 8 tests more, and each of its subdomains fails with chance 2 E2 N/8,
-  then costs a scan. With the quadratic term alone E1 = A2 N^2/8, so N ~ A2^(-1/3), whatever the
-  binade.
+* a block is as long as its degree allows with a remainder of w/SLACK, a power of two; the degree is
+  the lowest of DEGREES with which it ends the piece or keeps a device busy for a while. Neither
+  method nor engine has a say in that, so that the candidates are the same for all of them;
+* runs of the Farey walk have the length that costs least (hrcase.cost), however far their window is
+  above w;
+* runs for the three-distance tests are as long as their dropped terms stay below w/RUN_SLACK, and
+  domains hold the number of arguments that costs least.
 """
 
 from __future__ import annotations
@@ -19,42 +20,72 @@ from math import ceil, log2
 
 from gmpy2 import mpq
 
-from hrcase.budget import ErrorBudget, ceil_scaled, run_terms
+from hrcase.budget import ErrorBudget, ceil_scaled, group_terms, run_terms
+from hrcase.cost import (
+    DOMAIN,
+    LEAST_DOMAIN_LOG2,
+    SCAN,
+    Sizes,
+    best_domain,
+    best_walk,
+    domain_cost,
+    fractions,
+    own_errors,
+    sizes_of,
+    to_double,
+)
 from hrcase.domain import Piece
 from hrcase.engine import Block
 from hrcase.formats import scale
 from hrcase.spec import SearchSpec
-from hrcase.taylor import Stretch, TaylorModel, derivative_bound, taylor_model
+from hrcase.taylor import Stretch, TaylorModel, derivative_bounds, taylor_model
 
-DEGREE = 8
-SHORT_DEGREE = 3
+DEGREES = (3, 8, 12)
+ENOUGH_FRACTIONS = 2.0**25
+"""A device walks through so many fractions in the time that planning a block takes."""
+
 SLACK = 1024
 RUN_SLACK = 4
-SCAN_COST = mpq(1, 32)
-"""Scanning an argument costs so much of a domain's test (CPU and device, roughly)."""
-
 PARCEL_BLOCKS = 64
-LONGEST_LOG2 = 46
-"""A block is at most so long, so that its u and its windows fit everywhere."""
+LONGEST_LOG2 = 60
+"""A block is at most so long, so that its u fit the kernels."""
 
 LONGEST_RUN_LOG2 = 27
-LEAST_DOMAIN_LOG2, MOST_DOMAIN_LOG2 = 6, 30
-MOST_LIMBS = 7
+"""Of the runs for the three-distance tests."""
+
+MOST_RUNS = 1 << 19
+"""Runs in one call of an engine: a device keeps something of each."""
+
+GROUPS_LOG2 = (6, 4, 2)
+"""A group of so many runs shares a polynomial if that costs next to nothing of the window."""
+
+LIMB_STEP = 2
+MOST_LIMBS = 10
+"""Limbs are multiples of LIMB_STEP: each (degree, limbs) in use is a kernel to compile."""
+
 SHORTEST_LOG2 = 4
-"""Where not even so few arguments have a polynomial they are scanned."""
+"""Where not even so few arguments have a polynomial they are evaluated one by one."""
+
+EVALUATION = DOMAIN / 100
+"""The cost of that, as progress counts it."""
+
+GUARD_BITS = 16
+"""So much finer than the coefficients their rounding is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Choices that a test may fix. None lets the plan choose.
+    """What the plan is told. None lets it choose; a test may fix it.
 
     Attributes:
         domain_log2: log2 of N.
         scan: ranges of at most so many arguments are scanned (None: hrcase.domain.DEFAULT_SCAN).
+        method: for which the lengths are chosen: "regular", "lefevre", "farey" or "scan".
     """
 
     domain_log2: int | None = None
     scan: int | None = None
+    method: str = "regular"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +94,24 @@ class PlannedBlock:
 
     Attributes:
         first: ordinal of its first argument, u = block.lo.
-        block: the engine's input; None where the arguments must be scanned.
-        budget: the proof of its windows.
         count: how many arguments it holds.
-        domains: whether it has domains; where not, the method is the scan of its cubics.
+        block: the engine's input; None where the arguments must be evaluated one by one.
+        method: by which it is searched: "scan" where that costs least.
+        cost: of an argument, in instructions (hrcase.cost).
+        budget: the proof of its windows; None where nobody asked for it.
     """
 
     first: int
     count: int
     block: Block | None
+    method: str
+    cost: float
     budget: ErrorBudget | None
-    domains: bool
 
     @property
     def work(self) -> float:
-        """What it costs, in domain tests; a scanned argument counts as a hundredth of one."""
-        if self.block is None or not self.domains:
-            return self.count / 100
-        return self.count / (1 << self.block.domain_log2)
+        """What it costs, in domain tests."""
+        return self.count * self.cost / DOMAIN
 
     def ordinal(self, u: int) -> int:
         """The ordinal of a candidate."""
@@ -93,7 +124,8 @@ class PlannedBlock:
             yield self
             return
         run = 1 << self.block.run_log2
-        runs = max(1, int(most_work / max(self.work, 1) * self.count) // run)
+        runs = int(most_work / self.work * self.count) // run
+        runs = max(1, min(runs, MOST_RUNS))
         for lo in range(self.block.lo, self.block.hi, runs * run):
             block = replace(self.block, lo=lo, hi=min(lo + runs * run, self.block.hi))
             first = self.ordinal(lo)
@@ -102,17 +134,20 @@ class PlannedBlock:
 
 def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
     """The blocks of a searched piece, ascending; they tile it."""
-    for parcel in parcels(spec, piece, tuning):
+    for parcel in parcels(piece, next_block(spec, piece, piece.lo, tuning)):
         yield from plan_parcel(spec, tuning, parcel)
 
 
-def parcels(spec: SearchSpec, piece: Piece, tuning: Tuning) -> list[Piece]:
+def parcels(piece: Piece, first: PlannedBlock) -> list[Piece]:
     """Parts of a searched piece that are planned on their own, by whatever process.
 
     Blocks end at their ends, so that the blocks, and with them the candidates, are the same
     however many processes plan.
+
+    Args:
+        first: the first block of the piece.
     """
-    length = PARCEL_BLOCKS * next_block(spec, piece, piece.lo, tuning).count
+    length = PARCEL_BLOCKS * first.count
     cuts = range(piece.lo, piece.hi, length)
     return [replace(piece, lo=lo, hi=min(lo + length, piece.hi)) for lo in cuts]
 
@@ -131,7 +166,7 @@ def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> Plann
     m, exponent = spec.inp.parts(lo)
     left = piece.hi - lo
     axis, window = spec.lattice(piece.key), spec.window(piece.key)
-    degree, length = _length(spec, piece, m, exponent, left)
+    degree, length = _degree_and_length(spec, piece, m, exponent, left)
     while length >= 1 << SHORTEST_LOG2 or length == left:
         half = length // 2
         stretch = Stretch(m + half, exponent, -half, length - half)
@@ -144,7 +179,8 @@ def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> Plann
                 if planned is not None:
                     return planned
         length = _shorter(length)
-    return PlannedBlock(lo, min(left, 1 << SHORTEST_LOG2), None, None, False)
+    count = min(left, 1 << SHORTEST_LOG2)
+    return PlannedBlock(lo, count, None, "scan", EVALUATION, None)
 
 
 def _shorter(length: int) -> int:
@@ -152,19 +188,21 @@ def _shorter(length: int) -> int:
     return 1 << (length - 1).bit_length() - 1 if length > 1 else 0
 
 
-def _length(spec: SearchSpec, piece: Piece, m: int, exponent: int, left: int) -> tuple[int, int]:
-    """(degree, length): a first guess from the next Taylor coefficient at the start."""
-    window = spec.window(piece.key)
-    axis = spec.lattice(piece.key)
+def _degree_and_length(
+    spec: SearchSpec, piece: Piece, m: int, exponent: int, left: int
+) -> tuple[int, int]:
+    """A first guess from the Taylor coefficients at the start of the block."""
+    window, axis = spec.window(piece.key), spec.lattice(piece.key)
+    orders = [2, *(degree + 1 for degree in DEGREES)]
     here = Stretch(m, exponent, 0, 0)
-    length = 0
-    for degree in (SHORT_DEGREE, DEGREE):
-        bound = derivative_bound(spec.function, axis, here, degree + 1)
+    quadratic, *following = derivative_bounds(spec.function, axis, here, orders)
+    passed = fractions(to_double(quadratic))
+    for degree, bound in zip(DEGREES, following, strict=True):
         longest = LONGEST_LOG2
         if bound > 0:
             longest = min(longest, 1 + int(_log2(window / SLACK / bound) / (degree + 1)))
         length = min(left, 1 << max(longest, 0))
-        if length == left:
+        if length == left or length * passed >= ENOUGH_FRACTIONS:
             break
     return degree, length
 
@@ -178,71 +216,136 @@ def _log2(value: mpq) -> float:
 def _limbs(window: mpq, stretch: Stretch, degree: int) -> int:
     """Limbs so that rounding the coefficients costs at most w/SLACK."""
     bits = degree * stretch.half_length.bit_length() - _log2(window / SLACK) + 4
-    return max(2, ceil(bits / 64))
+    return LIMB_STEP * max(1, ceil(bits / (64 * LIMB_STEP)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoded:
+    """A polynomial in fixed point, before its lengths are chosen."""
+
+    stretch: Stretch
+    coefficients: list[int]
+    limbs: int
+    target: mpq
+    remainder: mpq
+    rounding: mpq
+
+    @property
+    def sizes(self) -> Sizes:
+        window = to_double(self.target + self.remainder + self.rounding)
+        return sizes_of(self.coefficients, self.limbs, self.stretch.half_length, window)
+
+    @property
+    def length_log2(self) -> int:
+        """log2 of the shortest run that holds the block."""
+        return max(1, (self.stretch.hi - self.stretch.lo - 1).bit_length())
+
+    def budget(self, run_log2: int) -> ErrorBudget:
+        """The error budget with runs of 2^run_log2 arguments."""
+        magnitudes = [abs(c) for c in self.coefficients]
+        terms = run_terms(magnitudes, 64 * self.limbs, self.stretch.half_length, run_log2)
+        return ErrorBudget(self.target, self.remainder, self.rounding, *terms)
+
+    def grouped(self, budget: ErrorBudget, run_log2: int, group_log2: int) -> ErrorBudget:
+        """The budget where the cubics come from the polynomials of groups of 2^group_log2 runs."""
+        magnitudes, half = [abs(c) for c in self.coefficients], self.stretch.half_length
+        terms = group_terms(magnitudes, 64 * self.limbs, half, run_log2, group_log2)
+        return replace(budget, dropped_terms=terms[0], run_truncation=terms[1])
 
 
 def encode(
     first: int, stretch: Stretch, model: TaylorModel, window: mpq, limbs: int, tuning: Tuning
 ) -> PlannedBlock | None:
     """Coefficients as integers, runs and domains, windows; None where no run is short enough."""
-    bits = 64 * limbs
-    half = stretch.half_length
-    integers, rounding = [], mpq(0)
-    for j, (low, high) in enumerate(model.coefficients):
-        integer = int((scale(low + high, bits) + 1) // 2)
-        nearest = scale(integer, -bits)
-        rounding += max(abs(low - nearest), abs(high - nearest)) * half**j
-        integers.append(integer)
-    magnitudes = [abs(scale(c, -bits)) for c in integers]
-    budget, run_log2 = _runs(stretch, magnitudes, window, model.remainder, rounding)
+    coefficients, rounding = _fixed_point(model, stretch.half_length, 64 * limbs)
+    encoded = _Encoded(stretch, coefficients, limbs, window, model.remainder, rounding)
+    lengths = _walk(encoded) if tuning.method == "farey" else None
+    if lengths is None:
+        lengths = _domains(encoded, tuning)
+    budget = lengths.budget
     if budget.run_window >= mpq(1, 2):
         return None
-    if tuning.domain_log2 is None:
-        domain_log2 = _domain_log2(budget, run_log2)
-    else:
-        domain_log2 = min(tuning.domain_log2, run_log2)
-    has_domains = domain_log2 >= LEAST_DOMAIN_LOG2
-    lengths = [1 << domain_log2, max(1, 1 << domain_log2 - 3)] if has_domains else []
-    windows = [ceil_scaled(budget.domain_window(n), 64) for n in lengths]
-    has_domains = has_domains and max(windows) < 1 << 62
     block = Block(
-        degree=len(integers) - 1,
+        degree=len(coefficients) - 1,
         limbs=limbs,
-        coefficients=tuple(integers),
-        window=ceil_scaled(budget.block_window, bits),
+        coefficients=tuple(coefficients),
+        window=ceil_scaled(budget.block_window, 64 * limbs),
         lo=stretch.lo,
         hi=stretch.hi,
-        run_log2=run_log2,
+        run_log2=lengths.run_log2,
         run_window=ceil_scaled(budget.run_window, 128),
-        domain_log2=domain_log2,
-        domain_windows=(windows[0], windows[1]) if has_domains else (0, 0),
+        domain_log2=lengths.domain_log2,
+        domain_windows=lengths.domain_windows,
+        group_log2=lengths.group_log2,
     )
-    return PlannedBlock(first, stretch.hi - stretch.lo, block, budget, has_domains)
+    count = stretch.hi - stretch.lo
+    return PlannedBlock(first, count, block, lengths.method, lengths.cost, budget)
 
 
-def _runs(
-    stretch: Stretch, magnitudes: list[mpq], window: mpq, remainder: mpq, rounding: mpq
-) -> tuple[ErrorBudget, int]:
+def _fixed_point(model: TaylorModel, half_length: int, bits: int) -> tuple[list[int], mpq]:
+    """Integers C_j in units of 2^-bits, and a bound of sum |c_j - C_j 2^-bits| half_length^j."""
+    integers, rounding = [], 0
+    for j, (low, high) in enumerate(model.coefficients):
+        least, most = -ceil_scaled(-low, bits + GUARD_BITS), ceil_scaled(high, bits + GUARD_BITS)
+        integer = (least + most + (1 << GUARD_BITS)) >> (GUARD_BITS + 1)
+        nearest = integer << GUARD_BITS
+        rounding += max(most - nearest, nearest - least) * half_length**j
+        integers.append(integer)
+    return integers, scale(rounding, -bits - GUARD_BITS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    """Runs and domains of a block."""
+
+    method: str
+    run_log2: int
+    budget: ErrorBudget
+    cost: float
+    domain_log2: int = 0
+    domain_windows: tuple[int, int] = (0, 0)
+    group_log2: int | None = None
+
+
+def _walk(encoded: _Encoded) -> _Lengths | None:
+    """The runs of the Farey walk; None where a scan costs less than any."""
+    run_log2, cost = best_walk(encoded.sizes, encoded.length_log2)
+    if cost >= SCAN:
+        return None
+    budget = encoded.budget(run_log2)
+    for group_log2 in GROUPS_LOG2:
+        grouped = encoded.grouped(budget, run_log2, group_log2)
+        if grouped.run_window - budget.run_window <= encoded.target / SLACK:
+            return _Lengths("farey", run_log2, grouped, cost, group_log2=group_log2)
+    return _Lengths("farey", run_log2, budget, cost)
+
+
+def _domains(encoded: _Encoded, tuning: Tuning) -> _Lengths:
+    """Runs and domains of the three-distance tests; no domains where a scan costs less."""
+    run_log2, budget = _longest_runs(encoded)
+    if tuning.domain_log2 is None:
+        domain_log2, cost = best_domain(budget, run_log2)
+        wanted = tuning.method in ("regular", "lefevre") and cost < SCAN
+    else:
+        domain_log2 = min(tuning.domain_log2, run_log2)
+        cost = domain_cost(budget, domain_log2)
+        wanted = domain_log2 >= LEAST_DOMAIN_LOG2
+    lengths = (1 << domain_log2, 1 << domain_log2 - 3) if wanted else ()
+    windows = [ceil_scaled(budget.domain_window(length), 64) for length in lengths]
+    if not windows or max(windows) >= 1 << 62:
+        return _Lengths("scan", run_log2, budget, SCAN)
+    return _Lengths(tuning.method, run_log2, budget, cost, domain_log2, (windows[0], windows[1]))
+
+
+def _longest_runs(encoded: _Encoded) -> tuple[int, ErrorBudget]:
     """The longest runs whose own errors stay below w/RUN_SLACK, and the whole budget."""
-    longest = max(1, (stretch.hi - stretch.lo - 1).bit_length())
-    run_log2 = min(LONGEST_RUN_LOG2, max(longest, LEAST_DOMAIN_LOG2))
-    while True:
-        terms = run_terms(magnitudes, stretch.half_length, run_log2)
-        if run_log2 == LEAST_DOMAIN_LOG2 or (terms[0] + terms[1]) * RUN_SLACK <= window:
-            return ErrorBudget(window, remainder, rounding, *terms), run_log2
+    run_log2 = max(LEAST_DOMAIN_LOG2, min(LONGEST_RUN_LOG2, encoded.length_log2))
+    sizes, most = encoded.sizes, to_double(encoded.target) / RUN_SLACK
+    while run_log2 > LEAST_DOMAIN_LOG2 and own_errors(sizes, 2.0 ** (run_log2 - 1)) > most:
         run_log2 -= 1
-
-
-def _domain_log2(budget: ErrorBudget, run_log2: int) -> int:
-    """log2 of the N that costs least an argument; 0 where a scan costs less than any."""
-    choices = range(LEAST_DOMAIN_LOG2, min(run_log2, MOST_DOMAIN_LOG2) + 1)
-    best = min(choices, key=lambda domain_log2: cost(budget, domain_log2))
-    return best if cost(budget, best) < SCAN_COST else 0
-
-
-def cost(budget: ErrorBudget, domain_log2: int) -> mpq:
-    """Expected work an argument, in domain tests, with domains of 2^domain_log2 arguments."""
-    n = 1 << domain_log2
-    fails = min(mpq(1), 2 * n * budget.domain_window(n))
-    scans = min(mpq(1), n * budget.domain_window(n // 8) / 4)
-    return (1 + 8 * fails) / n + scans * SCAN_COST
+    while True:
+        budget = encoded.budget(run_log2)
+        own = budget.dropped_terms + budget.run_truncation
+        if run_log2 == LEAST_DOMAIN_LOG2 or own * RUN_SLACK <= encoded.target:
+            return run_log2, budget
+        run_log2 -= 1

@@ -7,7 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from hrcase.cases import HRCase
@@ -29,8 +29,8 @@ SECONDS_A_DOMAIN = 1.5e-7
 IN_FLIGHT = 3
 """Slices handed to each worker of the engine at a time."""
 
-MANY_PARCELS = 16
-"""From so many parcels on, worker processes are worth their start."""
+MANY_BLOCKS = 2048
+"""From so many blocks on, worker processes are worth their start."""
 
 MOST_CASES_ON_STOP = 10_000
 """A stopped search refines what it has found so far if it is no more than this."""
@@ -145,9 +145,9 @@ def search(
         ToolchainError: no compiler.
         SelfTestFailed: the two evaluators contradict each other.
     """
-    tuning = tuning or Tuning()
+    tuning = replace(tuning or Tuning(), method=method)
     threads = threads or os.cpu_count() or 1
-    run = _Run(spec, method, threads, tuning, watch, engine or CpuEngine(threads))
+    run = _Run(spec, threads, tuning, watch, engine or CpuEngine(threads))
     return run.result(most_cases)
 
 
@@ -157,13 +157,12 @@ class _Run:
     def __init__(
         self,
         spec: SearchSpec,
-        method: str,
         threads: int,
         tuning: Tuning,
         watch: Watcher | None,
         engine: Engine,
     ) -> None:
-        self.spec, self.method, self.threads, self.tuning = spec, method, threads, tuning
+        self.spec, self.threads, self.tuning = spec, threads, tuning
         self.watch, self.engine = watch, engine
         self.statistics = Statistics()
         self.done: list[tuple[int, int]] = []
@@ -172,6 +171,8 @@ class _Run:
         self.candidates: list[int] = []
         self.pieces: list[Piece] = []
         self.parcels: list[Piece] = []
+        self.blocks = 0
+        self.shapes: set[tuple[int, int]] = set()
 
     def result(self, most_cases: int) -> SearchResult:
         """Run it."""
@@ -185,12 +186,9 @@ class _Run:
 
     def _complete(self, most_cases: int, outside: list[Removed], refiner: Refiner) -> SearchResult:
         spec, statistics = self.spec, self.statistics
-        with self._timed("splitting"):
-            scan = DEFAULT_SCAN if self.tuning.scan is None else self.tuning.scan
-            self.pieces = list(split(spec, scan))
+        self.pieces, self.parcels = self._split(refiner.workers)
         self._count()
         self._refuse_floods(most_cases)
-        self._weigh()
         scanned = self._search_pieces(refiner.workers)
         with self._timed("refinement"):
             searched = refiner.refine(self.candidates)
@@ -203,6 +201,41 @@ class _Run:
         settled = [piece for piece in self.pieces if piece.rule is Rule.SETTLED]
         return SearchResult(spec, cases, settled, outside, exact, statistics)
 
+    def _split(self, workers: Workers) -> tuple[list[Piece], list[Piece]]:
+        """All pieces, and the parcels of those to be searched.
+
+        The worker processes start as soon as there is enough for them: they take about a second.
+        """
+        scan = DEFAULT_SCAN if self.tuning.scan is None else self.tuning.scan
+        following = split(self.spec, scan)
+        pieces: list[Piece] = []
+        to_plan: list[Piece] = []
+        while True:
+            with self._timed("splitting"):
+                piece = next(following, None)
+            if piece is None:
+                return pieces, to_plan
+            pieces.append(piece)
+            if piece.rule is Rule.SEARCHED:
+                with self._timed("planning"):
+                    to_plan += self._weighed(piece)
+                if self._plans_elsewhere:
+                    workers.start()
+
+    def _weighed(self, piece: Piece) -> list[Piece]:
+        """The parcels of a piece; its work, blocks and shape of kernels are taken down."""
+        first = next_block(self.spec, piece, piece.lo, self.tuning)
+        self.work_total += first.work * piece.count / first.count
+        self.blocks += -(-piece.count // first.count)
+        if first.block is not None:
+            self.shapes.add((first.block.degree, first.block.limbs))
+        return parcels(piece, first)
+
+    @property
+    def _plans_elsewhere(self) -> bool:
+        """Whether worker processes plan: where the processors have nothing else to do."""
+        return self.engine.is_device and self.blocks >= MANY_BLOCKS
+
     def _count(self) -> None:
         for piece in self.pieces:
             self.statistics.pieces[piece.rule] += 1
@@ -210,15 +243,6 @@ class _Run:
             if piece.rule is Rule.SEARCHED:
                 share = 2 * float(self.spec.window(piece.key))
                 self.statistics.expected += share * piece.count
-
-    def _weigh(self) -> None:
-        """Cut the pieces to parcels, and estimate the work in all of them."""
-        with self._timed("planning"):
-            for piece in self.pieces:
-                if piece.rule is Rule.SEARCHED:
-                    block = next_block(self.spec, piece, piece.lo, self.tuning)
-                    self.work_total += block.work * piece.count / block.count
-                    self.parcels += parcels(self.spec, piece, self.tuning)
 
     def _refuse_floods(self, most_cases: int) -> None:
         scanned = self.statistics.arguments[Rule.SCANNED]
@@ -236,6 +260,7 @@ class _Run:
         """Run all blocks; return the ranges that must be evaluated one by one."""
         scanned: list[tuple[int, int]] = []
         with ThreadPoolExecutor(self.engine.workers) as pool:
+            prepared = pool.submit(self.engine.prepare, self.shapes)
             flying: dict[Future[_Landed], PlannedBlock] = {}
             try:
                 for part in self._slices(workers, scanned):
@@ -244,6 +269,7 @@ class _Run:
                         self._land(flying)
                 while flying:
                     self._land(flying)
+                prepared.result()
             except BaseException:
                 for future in flying:
                     future.cancel()
@@ -267,9 +293,9 @@ class _Run:
 
     def _planned(self, workers: Workers) -> Iterator[PlannedBlock]:
         """All blocks, in order; planned by the worker processes where the engine is a device."""
-        work = partial(plan_parcel, self.spec, self.tuning)
-        elsewhere = self.engine.is_device and len(self.parcels) >= MANY_PARCELS
-        lists = workers.ordered(work, self.parcels) if elsewhere else map(work, self.parcels)
+        work = partial(_plan_lean, self.spec, self.tuning)
+        plan_here = map(work, self.parcels)
+        lists = workers.ordered(work, self.parcels) if self._plans_elsewhere else plan_here
         while True:
             with self._timed("waiting for polynomials"):
                 blocks = next(lists, None)
@@ -280,7 +306,7 @@ class _Run:
     def _run_slice(self, part: PlannedBlock) -> _Landed:
         assert part.block is not None
         started = time.perf_counter()
-        found, counts = self.engine.run(part.block, self.method if part.domains else "scan")
+        found, counts = self.engine.run(part.block, part.method)
         ordinals = [part.ordinal(int(u)) for u in found]
         return _Landed(ordinals, counts, time.perf_counter() - started)
 
@@ -292,7 +318,7 @@ class _Run:
             self.candidates += landed.ordinals
             self.statistics.seconds["kernels, all workers"] += landed.seconds
             self.statistics.counts.update(vars(landed.counts))
-            if part.domains:
+            if part.method != "scan":
                 self.statistics.counts["tested_arguments"] += part.count
             self.done.append((part.first, part.first + part.count))
             self.work_done += part.work
@@ -320,6 +346,11 @@ class _Run:
 
     def _timed(self, stage: str) -> _Stopwatch:
         return _Stopwatch(self.statistics.seconds, stage)
+
+
+def _plan_lean(spec: SearchSpec, tuning: Tuning, parcel: Piece) -> list[PlannedBlock]:
+    """plan_parcel without the budgets, which cost more to send than all the rest."""
+    return [replace(planned, budget=None) for planned in plan_parcel(spec, tuning, parcel)]
 
 
 @dataclass(frozen=True, slots=True)

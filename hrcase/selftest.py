@@ -25,8 +25,9 @@ def known_answers(degree: int, limbs: int) -> tuple[Block, list[int]]:
     coefficients += [(-1) ** j * golden * scale(1, -11 * j) for j in range(2, degree + 1)]
     exact = tuple((c, c) for c in coefficients)
     window = mpq(1, 128)
-    planned = encode(0, stretch, TaylorModel(exact, mpq(0)), window, limbs, Tuning(DOMAIN_LOG2))
-    assert planned is not None and planned.block is not None and planned.domains
+    model, tuning = TaylorModel(exact, mpq(0)), Tuning(DOMAIN_LOG2, method="regular")
+    planned = encode(0, stretch, model, window, limbs, tuning)
+    assert planned is not None and planned.block is not None and planned.method == "regular"
     return planned.block, candidates_by_definition(planned.block)
 
 

@@ -12,7 +12,7 @@ in it, so the bound is proved, whatever f is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -83,14 +83,25 @@ def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -
 
     UNBOUNDED where the ball that holds the stretch reaches a singularity.
     """
+    return derivative_bounds(f, axis, stretch, [order])[0]
+
+
+def derivative_bounds(
+    f: Function, axis: Lattice, stretch: Stretch, orders: Sequence[int]
+) -> list[mpq]:
+    """derivative_bound of several orders."""
     with flint_precision(128):
         ball = arb((stretch.centre, stretch.exponent)) + arb(
             0, arb((stretch.half_length, stretch.exponent))
         )
-        coefficient = _coefficients(f, ball, order)[order]
-        if not coefficient.is_finite():
-            return UNBOUNDED
-        low, high = _scaled(coefficient, axis, stretch, order)
+        coefficients = _coefficients(f, ball, max(orders))
+        return [_magnitude(coefficients[order], axis, stretch, order) for order in orders]
+
+
+def _magnitude(coefficient: arb, axis: Lattice, stretch: Stretch, order: int) -> mpq:
+    if not coefficient.is_finite():
+        return UNBOUNDED
+    low, high = _scaled(coefficient, axis, stretch, order)
     return max(abs(low), abs(high))
 
 

@@ -68,8 +68,20 @@ def compile_device(degree: int, limbs: int, arch: str) -> Path:
     Raises ToolchainError if nvcc is missing or fails, ValueError for a shape that the kernels do
     not have.
     """
-    options = (f"-arch={arch}", "-cubin", "-O3", "-std=c++17", *_shape(degree, limbs))
-    return _compile(_Build("nvcc", "kernels.cu", options, ".cubin", arch))
+    return _compile_for_device("kernels.cu", arch, *_shape(degree, limbs))
+
+
+def compile_walks(arch: str) -> Path:
+    """The cubin of `walks.cu`, whose kernels have no shape, for one architecture.
+
+    Raises ToolchainError if nvcc is missing or fails.
+    """
+    return _compile_for_device("walks.cu", arch)
+
+
+def _compile_for_device(source: str, arch: str, *shape: str) -> Path:
+    options = (f"-arch={arch}", "-cubin", "-O3", "-std=c++17", *shape)
+    return _compile(_Build("nvcc", source, options, ".cubin", arch))
 
 
 def compiler_release(compiler: str) -> str:

@@ -33,13 +33,20 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
+    def start(self) -> None:
+        """Start the processes, if they are not running; returns at once."""
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self.processes, mp_context=context)
+            for _ in range(self.processes):
+                self._pool.submit(_import_what_is_needed)
+
     def ordered(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result]:
         """function of each item, in order, worked out some items ahead; memory stays bounded."""
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.processes, mp_context=context)
+        self.start()
+        assert self._pool is not None
         flying: deque[Future[Result]] = deque()
         for item in items:
             flying.append(self._pool.submit(function, item))
@@ -47,3 +54,9 @@ class Workers:
                 yield flying.popleft().result()
         while flying:
             yield flying.popleft().result()
+
+
+def _import_what_is_needed() -> None:
+    """Work for a process that has just started."""
+    import hrcase.plan
+    import hrcase.refine  # noqa: F401

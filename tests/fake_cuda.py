@@ -17,9 +17,11 @@ import pytest
 from numpy.typing import NDArray
 
 from hrcase.engine import METHODS, cpu, cuda
-from hrcase.engine.cuda import COUNTERS
+from hrcase.engine.lane import COUNTERS
 
 Words = NDArray[np.uint64]
+ANY_SHAPE = bytes([3, 2])  # of the kernels that have none
+
 Spoil = Callable[[dict[str, int], list[int]], None]
 
 
@@ -141,8 +143,8 @@ class FakeCuda:
     def memcpy_dtoh_async(self, to: Words, memory: Memory, stream: Stream) -> None:
         to[:] = memory.words[: len(to)]
 
-    def module_from_buffer(self, shape: bytes) -> Module:
-        return Module(self, *shape)
+    def module_from_buffer(self, cubin: bytes) -> Module:
+        return Module(self, *(cubin or ANY_SHAPE))
 
 
 class Module:
@@ -163,6 +165,8 @@ class Module:
             raise self.cuda.fail
         if name == "scan_runs":
             self.cuda.method = "scan"
+        if name == "walk":
+            self.cuda.method = "farey"
         if name.startswith("domains_"):
             self.cuda.method = name.removeprefix("domains_")
         if name == "decide":
@@ -179,8 +183,9 @@ class Module:
         domains, subdomains, scanned, hits, candidates = (int(n) for n in found)
         lo = int(block[-4].astype(np.int64))
         entries = [int(u) - lo + 1 for u in arguments[:candidates]]
-        values = (domains, -(-subdomains // 8), subdomains, 0, scanned, hits, candidates)
-        told = dict(zip(COUNTERS, (*values, sum(entries)), strict=True))
+        told = dict.fromkeys(COUNTERS, 0)
+        told |= {"domains": domains, "failing": -(-subdomains // 8), "subdomains": subdomains}
+        told |= {"scanned": scanned, "hits": hits, "candidates": candidates, "sum": sum(entries)}
         entries.reverse()  # the device's lists are in no order
         self.cuda.spoil(told, entries)
         counters.words[:] = [told[name] for name in COUNTERS]
@@ -189,7 +194,7 @@ class Module:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, directory: Path) -> FakeCuda:
-    """Let hrcase.engine.cuda find a fake device; "cubins" hold their shape in two bytes."""
+    """Let hrcase.engine.cuda find a fake device; a "cubin" is its shape in two bytes, or none."""
     fake = FakeCuda()
 
     def compile_device(degree: int, limbs: int, arch: str) -> Path:
@@ -197,6 +202,12 @@ def install(monkeypatch: pytest.MonkeyPatch, directory: Path) -> FakeCuda:
         path.write_bytes(bytes([degree, limbs]))
         return path
 
+    def compile_walks(arch: str) -> Path:
+        path = directory / f"{arch}.cubin"
+        path.write_bytes(b"")
+        return path
+
     monkeypatch.setattr(cuda, "driver", lambda: fake)
+    monkeypatch.setattr(cuda, "compile_walks", compile_walks)
     monkeypatch.setattr(cuda, "compile_device", compile_device)
     return fake

@@ -21,7 +21,7 @@ from hrcase.budget import (
     ErrorBudget,
     ceil_scaled,
     run_terms,
-    shifted_bound,
+    shifted_bounds,
 )
 from hrcase.domain import Rule, split
 from hrcase.enclosure import by_mpfr
@@ -183,12 +183,21 @@ def test_the_rounding_of_the_coefficients_is_needed() -> None:
 RUN_LOG2 = 8
 RUN = 1 << RUN_LOG2
 HALF = RUN // 2
+BITS = 400
+"""Every polynomial below has coefficients that are multiples of 2^-BITS."""
+
+
+def terms_of(polynomial: list[mpq], half_length: int) -> tuple[mpq, ...]:
+    """run_terms of a polynomial."""
+    magnitudes = [abs(scale(c, BITS)) for c in polynomial]
+    assert all(m.denominator == 1 for m in magnitudes)
+    return run_terms([int(m) for m in magnitudes], BITS, half_length, RUN_LOG2)
 
 
 def test_the_dropped_terms_are_needed() -> None:
     for degree in (4, 5):
         quartic = [mpq(0)] * degree + [mpq(1, 1 << 60)]
-        dropped, truncation, _, _ = run_terms(quartic, 1000, RUN_LOG2)
+        dropped, truncation, _, _ = terms_of(quartic, 1000)
         cubic = cubic_at(quartic, 0)
         error = abs(value(cubic, -HALF) - value(quartic, -HALF))
         assert truncation < error <= dropped + truncation
@@ -201,8 +210,8 @@ def test_runs_reach_beyond_the_block() -> None:
     error = value(quintic, half_length + 2 * HALF) - value(
         shifted(quintic, half_length + HALF)[:4], HALF
     )
-    inside = [shifted_bound(quintic, j, half_length) * HALF**j for j in (4, 5)]
-    assert sum(inside) < error <= run_terms(quintic, half_length, RUN_LOG2)[0]
+    inside = [shifted(quintic, half_length)[j] * HALF**j for j in (4, 5)]
+    assert sum(inside) < error <= terms_of(quintic, half_length)[0]
 
 
 def test_the_truncation_of_each_coefficient_is_needed() -> None:
@@ -212,7 +221,7 @@ def test_the_truncation_of_each_coefficient_is_needed() -> None:
         polynomial = [mpq(0)] * degree + [just_below]
         cubic = cubic_at(polynomial, 0)
         errors.append(abs(value(cubic, -HALF) - value(polynomial, -HALF)))
-    dropped, truncation, _, _ = run_terms([just_below] * 4, 0, RUN_LOG2)
+    dropped, truncation, _, _ = terms_of([just_below] * 4, 0)
     assert dropped == 0
     assert truncation - scale(1, -RUN_BITS) < sum(errors) <= truncation
 
@@ -220,15 +229,14 @@ def test_the_truncation_of_each_coefficient_is_needed() -> None:
 def test_bounds_of_the_cubic_allow_for_its_truncation() -> None:
     tiny_negative = [mpq(0), mpq(0), -scale(1, -300), -scale(1, -300)]
     cubic = cubic_at(tiny_negative, 0)
-    magnitudes = [abs(c) for c in tiny_negative]
-    _, _, quadratic_bound, cubic_bound = run_terms(magnitudes, 0, RUN_LOG2)
+    _, _, quadratic_bound, cubic_bound = terms_of(tiny_negative, 0)
     assert abs(tiny_negative[3]) < abs(cubic[3]) <= cubic_bound
     assert abs(tiny_negative[2]) < abs(cubic[2]) <= quadratic_bound
 
 
 def test_the_quadratic_bound_holds_in_every_domain() -> None:
     half_length, c3 = 1000, mpq(1, 1 << 50)
-    _, _, quadratic_bound, cubic_bound = run_terms([mpq(0)] * 3 + [c3], half_length, RUN_LOG2)
+    _, _, quadratic_bound, cubic_bound = terms_of([mpq(0)] * 3 + [c3], half_length)
     cubic = cubic_at([mpq(0)] * 3 + [c3], half_length + HALF - 1)
     last_domain = shifted(cubic, HALF - 32)
     assert 3 * c3 * half_length < abs(last_domain[2]) <= quadratic_bound
@@ -278,11 +286,12 @@ def test_both_roundings_of_a_line_are_needed() -> None:
 def test_shifted_bounds_are_reached_at_the_end() -> None:
     draw = random.Random(4)
     for _ in range(50):
-        polynomial = [mpq(draw.randint(-99, 99), draw.randint(1, 99)) for _ in range(7)]
+        polynomial = [mpq(draw.randint(-99, 99)) for _ in range(7)]
         magnitudes = [abs(c) for c in polynomial]
         reach = draw.randint(0, 50)
+        bounds = shifted_bounds([int(m) for m in magnitudes], reach)
         for order in range(7):
-            bound = shifted_bound(magnitudes, order, reach)
+            bound = bounds[order]
             assert bound == shifted(magnitudes, reach)[order]
             for centre in (-reach, draw.randint(-reach, reach), reach):
                 assert abs(shifted(polynomial, centre)[order]) <= bound

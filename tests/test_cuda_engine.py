@@ -15,14 +15,14 @@ from fake_cuda import FakeCuda, FakeError, FakeMemoryError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hrcase.engine import Block, choose, cpu, cuda
+from hrcase.engine import Block, choose, cpu, lane
 from hrcase.engine.choose import engine_for, has_cuda_device
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine, DeviceError, driver
 from hrcase.errors import HrcaseError, InputError, NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 
-METHODS = ("scan", "lefevre", "regular")
+METHODS = ("scan", "lefevre", "regular", "farey")
 TESTED_UNITS = len(METHODS)
 """Units that the self-test of a shape runs."""
 
@@ -74,7 +74,7 @@ def test_wrong_kernels_are_refused(engine: CudaEngine, fake: FakeCuda) -> None:
 def test_an_overflow_runs_again_with_room(
     engine: CudaEngine, fake: FakeCuda, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(cuda, "FIRST_CAPACITY", 4)
+    monkeypatch.setattr(lane, "FIRST_CAPACITY", 4)
     block, expected = known_answers(3, 2)
     assert len(expected) > 4
     found, counts = engine.run(block, method)
@@ -83,10 +83,18 @@ def test_an_overflow_runs_again_with_room(
     assert fake.launched.count("decide") == TESTED_UNITS + 2  # once more in the first self-test
 
 
-@pytest.mark.parametrize("name", ["failing", "subfailing", "hits"])
-def test_every_list_may_overflow(engine: CudaEngine, fake: FakeCuda, name: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        *(("regular", name) for name in ("failing", "subfailing", "hits")),
+        *(("farey", name) for name in ("failing", "wide", "near", "hits")),
+    ],
+)
+def test_every_list_may_overflow(
+    engine: CudaEngine, fake: FakeCuda, method: str, name: str
+) -> None:
     block, expected = known_answers(3, 2)
-    engine.run(block, "regular")
+    engine.run(block, method)
     many, units = 10**6, fake.launched.count("decide")
 
     def claim_many(counters: dict[str, int], entries: list[int]) -> None:
@@ -94,7 +102,7 @@ def test_every_list_may_overflow(engine: CudaEngine, fake: FakeCuda, name: str) 
             counters[name] = many
 
     fake.spoil = claim_many
-    found, _ = engine.run(block, "regular")
+    found, _ = engine.run(block, method)
     assert found.tolist() == expected
     assert fake.launched.count("decide") == units + 2
 
@@ -129,6 +137,8 @@ def zero_everything(counters: dict[str, int], entries: list[int]) -> None:
         ("scan", zero_everything, "entries above 0"),
         ("lefevre", add_to("domains", 1), "domains tested"),
         ("regular", add_to("domains", -1), "domains tested"),
+        ("farey", add_to("domains", 1), "domains tested"),
+        ("farey", lose_an_entry, "entries above 0"),
         ("scan", add_to("scanned", -1), "arguments scanned"),
     ],
 )
@@ -173,8 +183,8 @@ def test_blocks_without_domains_are_refused(engine: CudaEngine, fake: FakeCuda) 
 def test_busy_time_is_that_of_the_union(engine: CudaEngine) -> None:
     spans = [(0.0, 2.0), (1.0, 3.0), (0.5, 2.5), (5.0, 6.0)]
     for span in spans:
-        lane: Any = SimpleNamespace(span=lambda _, span=span: span, seconds=lambda: [("a", 1.0)])
-        engine._account(lane)
+        done: Any = SimpleNamespace(span=lambda _, span=span: span, seconds=lambda: [("a", 1.0)])
+        engine._account(done, {"fractions": 5})
     assert engine.busy_seconds == 4.0
     assert engine.stage_seconds == {"a": 4.0}
 
@@ -199,23 +209,23 @@ def test_what_follows_from_the_lengths(
     """Runs and domains are those that begin in the block; packets cover the domains of all runs."""
     domain_log2 = min(domain_log2, run_log2)
     block = Block(1, 2, (0, 0), 0, lo, lo + length, run_log2, 0, domain_log2, (0, 0))
-    unit = cuda._Unit(block, "regular")
+    unit = lane.Unit(block, "regular")
     run, domain = 1 << run_log2, 1 << domain_log2
     assert unit.runs == len(range(lo, lo + length, run))
     begins = [t for u in range(lo, lo + length, run) for t in range(u, u + run, domain)]
     assert unit.domains == len([t for t in begins if t < lo + length])
     assert unit.packets << unit.packet_log2 == len(begins)
-    assert cuda._Unit(block, "scan").domains == 0
+    assert lane.Unit(block, "scan").domains == 0
 
 
 @pytest.mark.parametrize("run_log2", [12, 27])
 @pytest.mark.parametrize("domains_log2", range(10, 26))
 def test_packets_leave_enough_threads(domains_log2: int, run_log2: int) -> None:
     block = Block(1, 2, (0, 0), 0, 0, 1 << domains_log2 + 10, run_log2, 0, 10, (0, 0))
-    unit = cuda._Unit(block, "regular")
-    assert 0 <= unit.packet_log2 <= min(cuda.MOST_PACKET_LOG2, run_log2 - 10)
+    unit = lane.Unit(block, "regular")
+    assert 0 <= unit.packet_log2 <= min(lane.MOST_PACKET_LOG2, run_log2 - 10)
     if unit.packet_log2:
-        assert unit.packets >= 1 << cuda.ENOUGH_THREADS_LOG2 - 1
+        assert unit.packets >= 1 << lane.ENOUGH_THREADS_LOG2 - 1
 
 
 def no_library(name: str) -> ctypes.CDLL:

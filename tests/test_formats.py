@@ -13,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hrcase.errors import InputError
-from hrcase.formats import FORMATS, Format, floor_log2, format_by_name, scale
+from hrcase.formats import (
+    FORMATS,
+    NEAR,
+    Format,
+    first_ordinal_where,
+    floor_log2,
+    format_by_name,
+    scale,
+)
 
 PATTERNS = {"binary32": "<f", "binary64": "<d"}
 SIZES = {"binary32": 4, "binary64": 8}
@@ -129,3 +137,31 @@ def test_floor_log2(numerator: int, denominator: int) -> None:
     value = Fraction(numerator, denominator)
     exponent = floor_log2(mpq(numerator, denominator))
     assert Fraction(2) ** exponent <= value < Fraction(2) ** (exponent + 1)
+
+
+@given(
+    lo=st.integers(-(1 << 70), 1 << 70),
+    length=st.one_of(st.integers(0, 3 * NEAR), st.integers(0, 1 << 70)),
+    data=st.data(),
+)
+def test_the_first_ordinal_is_found_whatever_is_guessed(
+    lo: int, length: int, data: st.DataObject
+) -> None:
+    hi = lo + length
+    near = st.integers(-2 * NEAR, 2 * NEAR)
+    answer = data.draw(
+        st.one_of(st.integers(lo, hi), near.map(lambda i: lo + i), near.map(lambda i: hi + i))
+    )
+    answer = max(lo, min(hi, answer))
+    guess = data.draw(st.one_of(st.none(), st.integers(-9, 9).map(lambda i: answer + i)))
+    asked: list[int] = []
+
+    def condition(ordinal: int) -> bool:
+        asked.append(ordinal)
+        return ordinal >= answer
+
+    assert first_ordinal_where(lo, hi, condition, guess) == answer
+    assert all(lo <= ordinal < hi for ordinal in asked)
+    close = min(answer - lo, hi - answer) < NEAR - 1
+    if close or (guess is not None and abs(answer - guess) <= 3):
+        assert len(asked) <= 12

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hrcase.engine import METHODS, Block, cpu
 
-SHAPES = [(2, 2), (3, 3), (6, 5)]
+SHAPES = [(2, 2), (3, 3), (6, 5), (12, 10)]
 UNIT = 1 << 128
 
 

@@ -8,18 +8,18 @@ from itertools import pairwise
 import pytest
 from gmpy2 import mpq
 
+from hrcase.cost import DOMAIN, LEAST_DOMAIN_LOG2, SCAN, domain_cost
 from hrcase.domain import Piece, Rule, split
 from hrcase.engine import Block
 from hrcase.formats import FORMATS, scale
 from hrcase.plan import (
-    LEAST_DOMAIN_LOG2,
+    EVALUATION,
+    MOST_RUNS,
     RUN_SLACK,
-    SCAN_COST,
     SHORTEST_LOG2,
     SLACK,
     PlannedBlock,
     Tuning,
-    cost,
     next_block,
     plan,
 )
@@ -87,8 +87,8 @@ def test_errors_stay_small_beside_the_target(label: str) -> None:
         assert budget.coefficient_rounding * SLACK <= budget.target
         own = budget.dropped_terms + budget.run_truncation
         assert own * RUN_SLACK <= budget.target or block.run_log2 == LEAST_DOMAIN_LOG2
-        if planned.domains:
-            assert cost(budget, block.domain_log2) < SCAN_COST
+        if planned.method != "scan":
+            assert planned.cost == domain_cost(budget, block.domain_log2) < SCAN
             block.require_domains()
 
 
@@ -97,9 +97,9 @@ def test_no_other_length_of_domains_costs_less() -> None:
         planned = first_blocks(label, most=1)[0]
         assert planned.budget is not None
         block = block_of(planned)
-        chosen = cost(planned.budget, block.domain_log2)
+        chosen = domain_cost(planned.budget, block.domain_log2)
         for domain_log2 in range(LEAST_DOMAIN_LOG2, block.run_log2 + 1):
-            assert cost(planned.budget, domain_log2) >= chosen
+            assert domain_cost(planned.budget, domain_log2) >= chosen
 
 
 def test_flatter_functions_get_longer_domains() -> None:
@@ -137,9 +137,10 @@ def test_slices_tile_a_block_and_keep_its_polynomial(label: str, share: float) -
         assert part.ordinal(inner.lo) == whole.ordinal(inner.lo) == part.first
         assert replace(inner, lo=block.lo, hi=block.hi) == block
         assert part.budget == whole.budget
-        assert part.domains == whole.domains
-        assert part.count <= max(run, whole.count * share)
-    assert (len(parts) == 1) == (share > 1 or run >= block.hi - block.lo)
+        assert (part.method, part.cost) == (whole.method, whole.cost)
+        assert part.count <= max(run, min(whole.count * share, MOST_RUNS * run))
+    is_short = share > 1 and whole.count <= MOST_RUNS * run
+    assert (len(parts) == 1) == (is_short or run >= whole.count)
 
 
 def test_where_no_polynomial_fits_a_few_arguments_are_scanned() -> None:
@@ -148,7 +149,7 @@ def test_where_no_polynomial_fits_a_few_arguments_are_scanned() -> None:
     ordinal = BINARY16.ordinal(mpq(8))
     piece = Piece(ordinal, ordinal + 300, Rule.SEARCHED, next(split(spec, 1)).key)
     planned = next_block(spec, piece, ordinal, Tuning())
-    assert (planned.block, planned.budget, planned.domains) == (None, None, False)
+    assert (planned.block, planned.budget, planned.method) == (None, None, "scan")
     assert planned.count == 1 << SHORTEST_LOG2
-    assert planned.work == planned.count / 100
+    assert planned.work == planned.count * EVALUATION / DOMAIN
     assert list(planned.slices(1e-9)) == [planned]

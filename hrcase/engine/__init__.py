@@ -15,6 +15,7 @@ then the scan of those that fail), and "farey" (the Farey walk along each run).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -44,6 +45,9 @@ class Block:
     run_window: int  # in 2^-128: window of the run's cubic
     domain_log2: int  # a domain is 2^domain_log2 arguments; method "scan" does not use it
     domain_windows: tuple[int, int]  # in 2^-64: for a domain, for an eighth of it
+    group_log2: int | None = None
+    """2^group_log2 runs may share a polynomial of degree 5 (cuda/polynomial.cuh, Group), whose errors
+    `run_window` covers; None where they may not."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a block that the kernels cannot take."""
@@ -107,6 +111,12 @@ class Engine(Protocol):
     methods: tuple[str, ...]
     workers: int
     slice_domains: int
+
+    def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+        """Compile the kernels of these shapes (degree, limbs), side by side.
+
+        A hint: `run` compiles what it lacks. It is called while other threads call `run`.
+        """
 
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         """Every candidate u of the block, increasing, and what it took to find them."""

@@ -5,6 +5,8 @@ ctypes releases the interpreter's lock for the length of a call, and the kernels
 
 import ctypes
 import os
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
@@ -32,6 +34,12 @@ class CpuEngine:
     def __init__(self, threads: int | None = None) -> None:
         self.workers = threads or os.cpu_count() or 1
         self.name = f"cpu, {self.workers} threads"
+
+    def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+        """Compile the kernels of these shapes, side by side; raises ToolchainError."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            for _ in pool.map(lambda shape: library(*shape), shapes):
+                pass
 
     def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         """As the function `run`."""
@@ -105,6 +113,8 @@ def library(degree: int, limbs: int) -> ctypes.CDLL:
         "search_block": [ctypes.c_char_p, number, pointer, word, pointer],
         "test_lines": [number, number, pointer, pointer, word, word, word, pointer, pointer],
         "run_cubic": [ctypes.c_char_p, word, pointer],
+        "run_cubic_of_group": [ctypes.c_char_p, word, number, pointer],
+        "quotients": [pointer, pointer, word, pointer],
         "run_table": [ctypes.c_char_p, word, word, pointer, pointer],
     }
     for name, arguments in signatures.items():

@@ -1,0 +1,129 @@
+"""The search as a device sees it: worker processes plan, kernels are compiled beforehand."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from pathlib import Path
+
+import fake_cuda
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hrcase import search as walk
+from hrcase.engine import Block, Counts, cpu, cuda
+from hrcase.engine.cpu import CpuEngine
+from hrcase.engine.cuda import CudaEngine
+from hrcase.errors import HrcaseError
+from hrcase.formats import FORMATS
+from hrcase.plan import Tuning, parcels, plan_parcel
+from hrcase.spec import SearchSpec, exponent_range
+from hrcase.toolchain import ToolchainError
+from hrcase.workers import Workers
+
+BINARY32 = FORMATS["binary32"]
+REGION = exponent_range(BINARY32, -2, 1, "both")
+EXP = SearchSpec("exp", BINARY32, BINARY32, 17, "all", REGION)
+
+
+class Device(CpuEngine):
+    """The CPU, which says that it is a device and takes down what it is asked."""
+
+    is_device = True
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.prepared: set[tuple[int, int]] = set()
+        self.shapes: set[tuple[int, int]] = set()
+
+    def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+        self.prepared |= set(shapes)
+        super().prepare(shapes)
+
+    def run(self, block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
+        self.shapes.add((block.degree, block.limbs))
+        return super().run(block, method)
+
+
+@pytest.mark.parametrize("method", ["regular", "farey"])
+def test_what_worker_processes_plan_gives_the_same_cases(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    expected = walk.search(EXP, method, 1)
+    monkeypatch.setattr(walk, "MANY_BLOCKS", 1)
+    started: list[str] = []
+    start, refuse = Workers.start, walk._Run._refuse_floods
+    monkeypatch.setattr(Workers, "start", lambda self: started.append("start") or start(self))
+    monkeypatch.setattr(
+        walk._Run, "_refuse_floods", lambda *most: started.append("split") or refuse(*most)
+    )
+    engine = Device()
+    found = walk.search(EXP, method, 2, engine=engine)
+    assert found.cases == expected.cases
+    assert len(found.cases) > 100
+    assert found.statistics.counts == expected.statistics.counts
+    assert engine.shapes and engine.prepared == engine.shapes
+    assert started.index("start") < started.index("split")
+
+
+def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Workers, "start", lambda _: pytest.fail("a process for next to nothing"))
+    assert walk.search(EXP, "regular", 2, engine=Device()).cases
+
+
+def test_budgets_stay_with_the_workers() -> None:
+    run = walk._Run(EXP, 1, Tuning(), None, Device())
+    with Workers(1) as workers:
+        pieces, to_plan = run._split(workers)
+        lean = walk._plan_lean(EXP, Tuning(), to_plan[0])
+    whole = plan_parcel(EXP, Tuning(), to_plan[0])
+    assert [part.budget for part in lean] == [None] * len(whole)
+    assert all(part.budget is not None for part in whole)
+    assert [part.block for part in lean] == [part.block for part in whole]
+    assert to_plan[0] == parcels(pieces[0], whole[0])[0]
+
+
+def test_kernels_that_cannot_be_compiled_end_the_search() -> None:
+    class Broken(Device):
+        def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+            raise ToolchainError("no compiler")
+
+    with pytest.raises(HrcaseError, match="no compiler"):
+        walk.search(EXP, "regular", 1, engine=Broken())
+
+
+def test_the_cpu_compiles_shapes_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    together, compile_host = threading.Barrier(2, timeout=20), cpu.compile_host
+
+    def meet(degree: int, limbs: int) -> Path:
+        together.wait()
+        return compile_host(degree, limbs)
+
+    monkeypatch.setattr(cpu, "compile_host", meet)
+    cpu.library.cache_clear()
+    CpuEngine(2).prepare([(3, 2), (2, 2)])
+    hits = cpu.library.cache_info().hits
+    cpu.library(3, 2)
+    assert cpu.library.cache_info().hits == hits + 1
+
+
+def test_the_device_compiles_shapes_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake_cuda.install(monkeypatch, tmp_path)
+    together = threading.Barrier(3, timeout=20)
+    compiled: set[tuple[object, ...]] = set()
+
+    def meet(*shape: object) -> Path:
+        together.wait()
+        compiled.add(shape)
+        return tmp_path
+
+    monkeypatch.setattr(cuda, "compile_device", meet)
+    monkeypatch.setattr(cuda, "compile_walks", meet)
+    engine = CudaEngine()
+    engine.prepare([(3, 2), (4, 3)])
+    engine.close()
+    ((arch,),) = (shape for shape in compiled if len(shape) == 1)
+    assert compiled == {(arch,), (3, 2, arch), (4, 3, arch)}
