@@ -27,7 +27,7 @@ from gmpy2 import mpq
 from hrcase.enclosure import lower_bound, rounded, upper_bound
 from hrcase.errors import InputError
 from hrcase.flat import FlatLine
-from hrcase.formats import first_ordinal_where, floor_log2, scale
+from hrcase.formats import VANISHING, first_ordinal_where, floor_log2, scale
 from hrcase.functions.base import RealPoint, Tail
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import binade_key, overflow_key
@@ -38,9 +38,6 @@ __all__ = ["DEFAULT_SCAN", "Piece", "Removed", "Rule", "Settlement", "removed", 
 
 DEFAULT_SCAN = 256
 """Ranges of at most so many arguments are evaluated one by one: cheaper than a polynomial."""
-
-VANISHING = 1 << 16
-"""2^-VANISHING is far below half the smallest number of every format with a use."""
 
 Range = tuple[int, int]
 """Ordinals, half open."""
@@ -291,7 +288,7 @@ def _split_binade(spec: SearchSpec, lo: int, hi: int, key: int) -> Iterator[Piec
     """One input binade, one output binade, f monotone: nearly x, or searched."""
     f, inp = spec.function, spec.inp
     bound = max(abs(inp.value(lo)), abs(inp.value(hi - 1)))
-    if bound < f.identity_below and spec.out.emax >= 0:
+    if bound < f.identity_below:
         line = FlatLine(spec, key, 1, f"{f.identity_reason}, so f(x) - x is monotone and small")
         finer = spec.lattice(key).spacing_exponent - inp.parts(lo)[1]
         if finer <= 0 and line.is_flat(lo, hi):

@@ -19,6 +19,10 @@ Infinite = float
 """+inf or -inf, where a bound or a rounded value may be infinite."""
 
 
+VANISHING = 1 << 16
+"""2^-VANISHING is far below the distance of 0 to any other breakpoint, and to any threshold."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A format of precision p: numbers m 2^(e-p+1), 2^(p-1) <= m < 2^p, emin <= e <= emax.
@@ -38,10 +42,22 @@ class Format:
     subnormals: bool = True
 
     def __post_init__(self) -> None:
+        """Raises InputError where docs/method.md proves nothing."""
         if self.precision < 2 or self.emin > self.emax:
             raise InputError(
                 f"format {self.name!r} has no numbers: precision {self.precision}, "
                 f"exponents {self.emin}..{self.emax}; give precision >= 2 and emin <= emax"
+            )
+        if self.emax < 0:
+            raise InputError(
+                f"format {self.name!r} ends below 1, at 2^{self.emax + 1}, and results next to 1 "
+                "would have no breakpoint above them; give emax >= 0"
+            )
+        if 5 * self.precision - self.emin >= VANISHING:
+            raise InputError(
+                f"format {self.name!r} has numbers too small to tell from results that are as good "
+                f"as 0 (below 2^-{VANISHING}): precision {self.precision}, emin {self.emin}; "
+                f"give 5 * precision - emin < {VANISHING}"
             )
 
     @property
@@ -140,6 +156,7 @@ FORMATS = {
         Format("bfloat16", 8, -126, 127),
         Format("binary32", 24, -126, 127),
         Format("binary64", 53, -1022, 1023),
+        Format("x87", 64, -16382, 16383),
     )
 }
 

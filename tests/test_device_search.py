@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hrcase import search as walk
+from hrcase import toolchain
 from hrcase.engine import Block, Counts, cpu, cuda
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine
@@ -52,19 +53,26 @@ def test_what_worker_processes_plan_gives_the_same_cases(
 ) -> None:
     expected = walk.search(EXP, method, 1)
     monkeypatch.setattr(walk, "MANY_BLOCKS", 1)
-    started: list[str] = []
+    order: list[str] = []
     start, refuse = Workers.start, walk._Run._refuse_floods
-    monkeypatch.setattr(Workers, "start", lambda self: started.append("start") or start(self))
-    monkeypatch.setattr(
-        walk._Run, "_refuse_floods", lambda *most: started.append("split") or refuse(*most)
-    )
+
+    def note_start(workers: Workers) -> None:
+        order.append("workers started")
+        start(workers)
+
+    def note_split(run: walk._Run, most_cases: int) -> None:
+        order.append("all pieces known")
+        refuse(run, most_cases)
+
+    monkeypatch.setattr(Workers, "start", note_start)
+    monkeypatch.setattr(walk._Run, "_refuse_floods", note_split)
     engine = Device()
     found = walk.search(EXP, method, 2, engine=engine)
     assert found.cases == expected.cases
     assert len(found.cases) > 100
     assert found.statistics.counts == expected.statistics.counts
     assert engine.shapes and engine.prepared == engine.shapes
-    assert started.index("start") < started.index("split")
+    assert order.index("workers started") < order.index("all pieces known")
 
 
 def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,11 +102,11 @@ def test_kernels_that_cannot_be_compiled_end_the_search() -> None:
 
 
 def test_the_cpu_compiles_shapes_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    together, compile_host = threading.Barrier(2, timeout=20), cpu.compile_host
+    together = threading.Barrier(2, timeout=20)
 
     def meet(degree: int, limbs: int) -> Path:
         together.wait()
-        return compile_host(degree, limbs)
+        return toolchain.compile_host(degree, limbs)
 
     monkeypatch.setattr(cpu, "compile_host", meet)
     cpu.library.cache_clear()

@@ -80,7 +80,7 @@ def test_the_largest_number(name: str) -> None:
 
 
 small_formats = st.builds(
-    lambda p, emin, width, subnormals: Format("small", p, emin, emin + width, subnormals),
+    lambda p, emin, emax, subnormals: Format("small", p, emin, max(emin, emax), subnormals),
     st.integers(2, 6),
     st.integers(-5, 3),
     st.integers(0, 6),
@@ -125,11 +125,22 @@ def test_infinite_bounds_take_in_everything() -> None:
 
 def test_formats_without_numbers_and_unknown_names_are_refused() -> None:
     for precision, emin, emax in ((1, 0, 1), (4, 2, 1)):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match="has no numbers"):
             Format("none", precision, emin, emax)
-    with pytest.raises(InputError, match="binary16, bfloat16, binary32, binary64"):
+    with pytest.raises(InputError, match="binary16, bfloat16, binary32, binary64, x87"):
         format_by_name("binary65")
     assert format_by_name("binary64").precision == 53
+
+
+def test_formats_for_which_nothing_is_proved_are_refused() -> None:
+    """The conditions that docs/method.md begins with, and those of its lemma 8."""
+    assert Format("low", 11, -14, 0).max_value < 2
+    with pytest.raises(InputError, match=r"'low' ends below 1, at 2\^0.*give emax >= 0"):
+        Format("low", 11, -14, -1)
+    assert Format("tiny", 10, 51 - (1 << 16), 0).value(1) > 0
+    for precision, emin in ((10, 50 - (1 << 16)), (11, 51 - (1 << 16)), (237, -262142)):
+        with pytest.raises(InputError, match=r"give 5 \* precision - emin < 65536"):
+            Format("tiny", precision, emin, 0)
 
 
 @given(numerator=st.integers(1, 1 << 70), denominator=st.integers(1, 1 << 70))
