@@ -246,6 +246,7 @@ class _Encoded:
         terms = run_terms(magnitudes, 64 * self.limbs, self.stretch.half_length, run_log2)
         return ErrorBudget(self.target, self.remainder, self.rounding, *terms)
 
+
     def grouped(self, budget: ErrorBudget, run_log2: int, group_log2: int) -> ErrorBudget:
         """The budget where the cubics come from the polynomials of groups of 2^group_log2 runs."""
         magnitudes, half = [abs(c) for c in self.coefficients], self.stretch.half_length
