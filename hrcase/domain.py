@@ -27,7 +27,7 @@ from gmpy2 import mpq
 from hrcase.enclosure import lower_bound, rounded, upper_bound
 from hrcase.errors import InputError
 from hrcase.flat import FlatLine
-from hrcase.formats import VANISHING, first_ordinal_where, floor_log2, scale
+from hrcase.formats import VANISHING, Format, first_ordinal_where, floor_log2, scale
 from hrcase.functions.base import RealPoint, Tail
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import binade_key, overflow_key
@@ -90,7 +90,7 @@ def _by_tails(spec: SearchSpec) -> Iterator[tuple[int, int, Tail | None]]:
     inp = spec.inp
     first, end = _domain(spec)
     tails = []
-    for tail in spec.function.tails(inp, spec.out, spec.bits, spec.rounding):
+    for tail in _tails(spec):
         begin, beyond = inp.ceil_ordinal(tail.lo), inp.ceil_ordinal(tail.hi)
         if beyond <= inp.max_ordinal and inp.value(beyond) == tail.hi:
             beyond += 1
@@ -105,6 +105,35 @@ def _by_tails(spec: SearchSpec) -> Iterator[tuple[int, int, Tail | None]]:
             lo = max(lo, min(hi, beyond))
         if lo < hi:
             yield lo, hi, None
+
+
+def _tails(spec: SearchSpec) -> list[Tail]:
+    """What the function's own theorems settle, and where it is nearly x in one go; ascending.
+
+    For 0 < |x| <= 2^-(M + p + 1), p the output precision, |f(x) - x| <= x^2 is below 2^-M ulp(f(x)),
+    also where f(x) lies in the binade below that of x. If every x is a number of the output
+    format, each of them is a case near x itself, and none is near a midpoint.
+    """
+    f, inp, out = spec.function, spec.inp, spec.out
+    tails = f.tails(inp, out, spec.bits, spec.rounding)
+    bound = scale(1, -spec.bits - out.precision - 1)
+    if bound < f.identity_below and _contains(out, inp):
+        if spec.rounding == "nearest":
+            kind, reason = "a", f"{f.identity_reason}, so x is the nearest number, no midpoint"
+        else:
+            kind = "b"
+            reason = (
+                f"{f.identity_reason}, so f(x) is within 2^-{spec.bits} ulp of x, and not on it"
+            )
+        least = inp.value(1)
+        tails += [Tail(-bound, -least, kind, reason), Tail(least, bound, kind, reason)]
+    return sorted(tails, key=lambda tail: tail.lo)
+
+
+def _contains(out: Format, inp: Format) -> bool:
+    """Whether all small numbers of one format are numbers of another."""
+    least = out.value(1)
+    return inp.precision <= out.precision and (inp.value(1) / least).denominator == 1
 
 
 def _poles(spec: SearchSpec, lo: int, hi: int) -> list[int]:
@@ -227,14 +256,13 @@ def _vanished(spec: SearchSpec, lo: int, hi: int) -> Iterator[Piece]:
 
 
 def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
-    """Cut a monotone range by output binades, gathering short ones into scans."""
+    """Cut a monotone range by output binades; short ones are scanned."""
     length = 0  # of the one before: many are alike
     while lo < hi:
         key = _key_at(spec, lo)
         end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key), guess=lo + length)
         length = end - lo
         if end - lo <= scan:
-            end = min(hi, lo + scan)
             yield Piece(lo, end, Rule.SCANNED)
         elif abs(key) == overflow_key(spec.out):
             reason = f"|f(x)| >= 2^{spec.out.emax + 1}: beyond the last breakpoint"

@@ -230,6 +230,7 @@ def test_nearly_x(name: str) -> None:
                 x = inp.value(side * i)
                 differences.append((low - x, high - x))
                 assert max(abs(low), abs(high)) < 1
+                assert max(abs(low - x), abs(high - x)) <= x * x
             grows = all(a[1] < b[0] for a, b in pairwise(differences))
             falls = all(a[0] > b[1] for a, b in pairwise(differences))
             assert grows or falls or len(set(ordinals)) < 4

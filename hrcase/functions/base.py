@@ -78,7 +78,8 @@ class Function:
             ascending and disjoint.
         tails_in_words: these theorems, before the numbers are put in.
         identity_below: for |x| < this bound, at most 1, f(x) - x is strictly monotone on each side
-            of 0 and |f(x)| < 1 (0 where that is not so); `identity_reason` proves it.
+            of 0, |f(x)| < 1 and |f(x) - x| <= x^2 (0 where that is not so); `identity_reason`
+            proves the first, docs/functions.md the others.
         evaluators: how the two evaluators compute f.
         known_cases: (x, log2 of the distance in ulps) from the literature, in binary64.
     """
