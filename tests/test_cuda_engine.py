@@ -15,7 +15,7 @@ from fake_cuda import FakeCuda, FakeError, FakeMemoryError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hrcase.engine import Block, choose, cpu, cuda, lane
+from hrcase.engine import Block, choose, cpu, lane
 from hrcase.engine.choose import engine_for, has_cuda_device
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine, DeviceError, driver

@@ -12,12 +12,12 @@ from itertools import pairwise
 
 import gmpy2
 import pytest
-from flint import arb
+from flint import arb, arb_series
 from gmpy2 import mpq
 
 from hrcase.enclosure import OutOfReach, by_arb, by_mpfr, lower_bound, rounded, upper_bound
 from hrcase.formats import FORMATS, Format, scale
-from hrcase.functions import REGISTRY, Function
+from hrcase.functions import REGISTRY, Function, series
 from hrcase.lattice import key_of, overflow_key
 from hrcase.taylor import flint_precision
 
@@ -103,6 +103,67 @@ def test_mpfr_rounds_correctly_in_every_direction(name: str) -> None:
         middle = (down + up) / 2
         assert near == (down if high < middle else up)
         assert (zero, away) == ((down, up) if low > 0 else (up, down))
+
+
+TINY = scale(1, -100)
+NINETY_BITS = gmpy2.context(precision=90)
+
+
+def half_turns(name: str, value: str) -> mpq:
+    """An inverse function of a value, over pi, cut to 90 bits."""
+    angle = getattr(NINETY_BITS, name)(gmpy2.mpfr(mpq(value), 500))
+    return mpq(*map(int, NINETY_BITS.div(angle, NINETY_BITS.const_pi()).as_integer_ratio()))
+
+
+NEXT_TO_EXACT = [
+    ("exp2m1", 1 + TINY),
+    ("exp2m1", -3 - TINY),
+    ("exp10m1", 1 - TINY),
+    ("log2p1", 3 + TINY),
+    ("log10p1", 9 - TINY),
+    ("sinpi", mpq(1, 2) - scale(1, -55)),
+    ("cospi", 1 + scale(1, -55)),
+    ("tanpi", mpq(1, 4) + TINY),
+    ("tanpi", mpq(7, 4) - TINY),
+    ("asinpi", 1 - TINY),
+    ("acospi", TINY),
+    ("atanpi", 1 - TINY),
+    *(("cospi", n + side * half_turns("acos", "3/4")) for n in (0, 1, 6) for side in (1, -1)),
+    *(("sinpi", n + side * half_turns("asin", "3/8")) for n in (0, 1, 6) for side in (1, -1)),
+    *(("sinpi", n + side * half_turns("asin", "7/8")) for n in (0, 1, 6) for side in (1, -1)),
+    *(("tanpi", n + side * half_turns("atan", "3/8")) for n in (0, 1, 6) for side in (1, -1)),
+    *(("tanpi", n + side * half_turns("atan", "3")) for n in (0, 1, 6) for side in (1, -1)),
+]
+"""Values so near to a number of few bits that the first bracket holds it."""
+
+
+@pytest.mark.parametrize(("name", "x"), NEXT_TO_EXACT)
+def test_brackets_are_narrowed_until_they_tell_the_neighbours(name: str, x: mpq) -> None:
+    f = REGISTRY[name]
+    low, high = by_arb(f, *parts(x), 2000)
+    for precision in (3, 10, 20, 60):
+        for direction in (gmpy2.RoundDown, gmpy2.RoundUp, gmpy2.RoundToNearest):
+            bounds = gmpy2.context(precision=precision, round=direction)
+            expected = {
+                bounds.div_2exp(gmpy2.mpfr(m, 4000), -e) for m, e in map(parts, (low, high))
+            }
+            assert expected == {rounded(f, *parts(x), precision, direction)}
+
+
+@pytest.mark.parametrize("name", ["tgamma", "lgamma"])
+@pytest.mark.parametrize("extra", [0, 1, 10])
+def test_tightened_series_enclose_those_at_each_point(
+    name: str, extra: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(series, "EXTRA_TERMS", extra)
+    draw = random.Random(extra)
+    for centre in ("1.3", "-0.4", "-2.6", "7.5"):
+        with flint_precision(128):
+            ball = REGISTRY[name].series(arb_series([arb(centre, "0.01"), 1], prec=6))
+            for _ in range(20):
+                point = arb(centre) + arb(draw.randint(-999, 999)) / 100000
+                exact = REGISTRY[name].series(arb_series([point, 1], prec=6))
+                assert all(ball[j].contains(exact[j]) for j in range(6))
 
 
 def usual(f: Function) -> list[mpq]:

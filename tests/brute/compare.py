@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from brute.reference import Nearest, Value, check_record, evaluate, nearest
-from hrcase.domain import Piece
+from hrcase.domain import Piece, Settlement
 from hrcase.formats import scale
 from hrcase.search import SearchResult
 from hrcase.spec import SearchSpec
@@ -54,14 +55,19 @@ def settled_cases(spec: SearchSpec, piece: Piece, reference: Reference) -> Itera
                 found = reference[ordinal]
                 position = found.position * found.value.sign
                 assert settlement.near == scale(position, found.half_ulp)
-        elif settlement.kind == "c" and is_named(spec, settlement.which, ordinal, reference):
+        elif settlement.kind == "c" and is_named(spec, settlement, ordinal, reference):
             yield ordinal
 
 
-def is_named(spec: SearchSpec, which: str, ordinal: int, reference: Reference) -> bool:
+def is_named(spec: SearchSpec, settlement: Settlement, ordinal: int, reference: Reference) -> bool:
     """Whether a theorem of kind "c" says that an argument is a case."""
+    which = settlement.which
     if which == "images":
-        value = evaluate(spec.function_name, *reduced(spec, ordinal))
+        period = re.search(r"has the period (\d+)", settlement.reason)
+        assert period is not None
+        value = evaluate(spec.function_name, *reduced(spec, ordinal, int(period[1])))
+        if value is not None and not value.exact:
+            assert value.sign == reference[ordinal].value.sign, "no period"
         image = None if value is None else nearest(value, spec.out, spec.rounding)
         return image is not None and is_case(image, spec.bits)
     if which == "poles":
@@ -73,10 +79,9 @@ def is_named(spec: SearchSpec, which: str, ordinal: int, reference: Reference) -
     return False
 
 
-def reduced(spec: SearchSpec, ordinal: int) -> tuple[int, int]:
+def reduced(spec: SearchSpec, ordinal: int, period: int) -> tuple[int, int]:
     """(m, e) of the argument that differs by a multiple of the period and is nearest to 0."""
     x = spec.inp.value(ordinal)
-    period = 1 if spec.function_name == "tanpi" else 2
     r = x - period * ((2 * x + period) // (2 * period))
     assert 2 * abs(r) <= period
     return spec.inp.parts(spec.inp.ordinal(r))
