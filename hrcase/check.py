@@ -62,6 +62,8 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         SelfTestFailed: MPFR and Arb contradict each other.
     """
     m, e = inp.parts(_ordinal(inp, x))
+    if next(f.poles(x, x), None) is not None:
+        raise InputError(f"{f.name} has a pole at x = {to_hex(x)}; give another x")
     if not f.contains(x):
         raise InputError(f"{f.outside}; x = {to_hex(x)} lies there; give another x")
     exact = f.exact(x)
