@@ -1,7 +1,7 @@
 # Everything a newcomer types. `make search` and `make test` need python3 and g++, no more.
 
 PYTHON ?= python3
-SEARCH_ARGS ?= exp --interval 0.25,0.25001 --bits 36
+SEARCH_ARGS ?= exp --interval 1,2 --bits 45
 SEARCH_OUTPUT ?= build/exp.csv
 CUDA_ARCH ?= sm_90
 
@@ -30,7 +30,8 @@ $(stamp): pyproject.toml
 search: venv
 	@mkdir -p $(dir $(SEARCH_OUTPUT))
 	$(bin)/hrcase search $(SEARCH_ARGS) --output $(SEARCH_OUTPUT)
-	@cat $(SEARCH_OUTPUT)
+	@echo "the list stands in $(SEARCH_OUTPUT) and begins:"
+	@head -n 6 $(SEARCH_OUTPUT)
 
 test: venv
 	$(bin)/python -m pytest -q

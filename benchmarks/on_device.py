@@ -89,6 +89,7 @@ def time_binade(bits: int, exponent: int, method: str, share: mpq) -> None:
         "exp", double, double, bits, "all", interval(double, lo, lo * (1 + share), "")
     )
     cuda = CudaEngine()
+    cuda.timed = True
     started = time.perf_counter()
     result = search(spec, method, engine=cuda)
     seconds = time.perf_counter() - started

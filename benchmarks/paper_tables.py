@@ -149,6 +149,8 @@ def main() -> None:
     parser.add_argument("--stretch-log2", type=int, default=26, help="of [128, 256)")
     options = parser.parse_args()
     engine, _ = engine_for(options.device)
+    if isinstance(engine, CudaEngine):
+        engine.timed = True
     with closing(engine):
         print("on", engine.name)
         report(near_one(), engine)

@@ -68,9 +68,10 @@ SECONDS_BETWEEN_LINES = 60.0
 )
 @click.option(
     "--method",
-    type=click.Choice(("regular", "lefevre", "farey")),
+    type=click.Choice(("farey", "regular", "lefevre")),
     default=walk.DEFAULT_METHOD,
-    help="A three-distance test, or the Farey walk (CPU). It never changes the result.",
+    show_default=True,
+    help="The Farey walk, or a three-distance test. It never changes the result.",
 )
 @click.option("--device", default="auto", help="auto, cpu, cuda or cuda:N. Never the result.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all processors.")
@@ -243,10 +244,8 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
             lines.append(f"  not rows, kind ({piece.settlement.kind}): {where}")
     for part in result.removed:
         lines.append(f"  not covered: {range_text(spec.inp, part.lo, part.hi)}: {part.reason}")
+    lines += _phases(s)
     lines += [
-        f"phase 1   {s.counts['domains']} domains tested",
-        f"phase 2   {s.counts['subdomains']} subdomains tested",
-        f"phase 3   {s.counts['scanned']} arguments scanned, {s.counts['hits']} hits",
         f"survivors {s.counts['candidates']} candidates, {s.rejected} of them too far",
         f"cases     {len(result.cases)}, and {s.exact} exact ones that are not listed",
         f"expected  {s.expected:.1f} in the searched pieces, where {s.found_searched} were found",
@@ -255,6 +254,20 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
     lines.append(f"seconds   {seconds:.2f} in all ({stages})")
     lines.append(f"rate      {arguments / seconds:.3g} arguments/s")
     return lines
+
+
+def _phases(s: walk.Statistics) -> list[str]:
+    """What the kernels did."""
+    if s.method == "farey":
+        return [
+            f"walks     {s.counts['domains']} runs",
+            f"cubics    {s.counts['scanned']} arguments decided, {s.counts['hits']} hits",
+        ]
+    return [
+        f"phase 1   {s.counts['domains']} domains tested",
+        f"phase 2   {s.counts['subdomains']} subdomains tested",
+        f"phase 3   {s.counts['scanned']} arguments scanned, {s.counts['hits']} hits",
+    ]
 
 
 class _Watch:

@@ -24,7 +24,8 @@ HD u64 quotient(u64 a, u64 b) {
 }
 
 // The neighbours of s = slope 2^-128 cut to 64 bits, s*; the distances are those of s itself, each
-// to within 2^-51 (its size + Q 2^-64). 1 <= order <= 2^31.
+// to within 2^-51 (its size + its q 2^-64). Where a1/q1 lies between s* and s, `above` is negative.
+// 1 <= order < 2^32, so that products of two denominators fit.
 //
 // Invariant of the loop: a0/q0 <= s* < a1/q1, a1 q0 - a0 q1 = 1, q0, q1 <= Q, below = q0 s* - a0
 // >= 0, above = a1 - q1 s* > 0 (both exact, unit 2^-64). The upper fraction is moved to

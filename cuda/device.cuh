@@ -12,11 +12,12 @@ constexpr unsigned ALL_LANES = ~0u;
 // What the host reads back; hrcase/engine/cuda.py has the same order.
 struct Counters {
     unsigned long long domains;     // domains tested; runs, for the Farey walk
-    unsigned long long failing;     // domains, or runs to scan whole: appended, capacity or not
+    unsigned long long failing;     // domains appended, capacity or not
     unsigned long long subdomains;  // subdomains tested
     unsigned long long subfailing;  // subdomains appended, capacity or not
     unsigned long long fractions;   // steps of the walk, while a lane of the warp has some
     unsigned long long wide;        // fractions with many mm appended, capacity or not
+    unsigned long long crowded;     // stretches to scan appended, capacity or not
     unsigned long long near;        // roots near a class appended, capacity or not
     unsigned long long scanned;     // arguments that a cubic looked at
     unsigned long long hits;        // hits appended, capacity or not

@@ -11,6 +11,7 @@
 // On the arc of r, where r is the fraction for t, q a2 (t - x)^2 <= T. So t can only matter if an
 // integer mm lies in [V - slack, V + T + slack] (a crossing), and only within a tolerance of the
 // roots x +- w, w^2 = (mm - V)/(q a2), in one residue class of q. The cubic decides about those.
+// The slack holds the error of x and V; lemmas 7 to 10 show that it covers all later roundings.
 //
 // Everything here is a template over the type of a real number: double, or several doubles in a
 // vector register, which walk as many runs at once (lanes.h). Masks have a bit for each lane.
@@ -21,34 +22,52 @@
 #include "descent.cuh"
 #include "polynomial.cuh"
 
-// c = 1/(a2 Q^3). Any c > 0 is right; it trades steps of the walk for crossings.
+// c = 1/(a2 Q^3) trades steps of the walk for crossings.
 #ifndef FAREY_C
+#ifdef __CUDACC__
+#define FAREY_C 2.0
+#else
 #define FAREY_C 1.0
 #endif
-// The tests make the approximate reciprocals as bad as lemma 3 allows.
+#endif
+static_assert(FAREY_C >= 0.25 && FAREY_C <= 8, "lemmas 7 and 9 take 1/4 <= c <= 8");
+// The tests spoil the arithmetic: approximate reciprocals are off by FAREY_SPOIL, at most 2^-19
+// (lemma 3), and each addition to x by 2^-52 H to the same side (lemma 5).
 #ifndef FAREY_SPOIL
 #define FAREY_SPOIL 0.0
 #endif
+constexpr double SPOILED_ADDITION = FAREY_SPOIL > 0 ? 0x1p-52 : FAREY_SPOIL < 0 ? -0x1p-52 : 0;
 
-constexpr double LEMMA_5_STEP = 0x1p-38;      // relative error of a step of x
+constexpr double LEMMA_5_STEP = 0x1.5p-37;    // relative error of a step of x
 constexpr double LEMMA_5_ADDITION = 0x1p-52;  // relative error of an addition to x
-constexpr double LEMMA_6_FACTOR = 5;          // from the error of x to kappa
-constexpr double LEMMA_7_REACH = 1 + 0x1p-36;
-constexpr double LEMMA_8_FACTOR = 2;          // width of a root: w slack/(mm - V) times this
-constexpr double LEMMA_9_CLASS = 0x1p-38;     // relative error of mm q_left/q
-constexpr double LEMMA_10_SQUARE = 0x1p-48;   // relative error of q a2 d^2
+constexpr double LEMMA_6_FACTOR = 16;         // from the error of x to kappa
+constexpr double LEMMA_8_FACTOR = 1.5;        // width of a root: slack/(q a2 w) times this
 
 // --- One real number a lane: double.
 
-HD double nearest(double a) { return rint(a); }
-HD double ceiling(double a) { return ceil(a); }
+// On a device two additions are faster than the instruction that rounds. They are right for |a| < 2^51;
+// where a V is larger, the arc of its fraction does not meet the run (docs/farey.md).
+HD double nearest(double a) {
+#ifdef __CUDA_ARCH__
+    return __dadd_rn(__dadd_rn(a, 0x1.8p52), -0x1.8p52);
+#else
+    return rint(a);
+#endif
+}
+HD double ceiling(double a) {
+#ifdef __CUDA_ARCH__
+    return __dadd_rn(__dadd_ru(a, 0x1.8p52), -0x1.8p52);
+#else
+    return ceil(a);
+#endif
+}
 HD double magnitude(double a) { return fabs(a); }
 HD double negative(double a) { return -a; }
 HD double larger(double a, double b) { return a > b ? a : b; }
 HD double smaller(double a, double b) { return a < b ? a : b; }
 HD unsigned less_equal(double a, double b) { return a <= b ? 1u : 0u; }
 
-// Lemma 3: one Newton step each; the relative errors are below 2^-39.9 and 2^-39.
+// Lemma 3: one Newton step each; the relative errors are below 1.001 2^-38 and 1.501 2^-38.
 template <class Real>
 HD Real reciprocal(Real a) {
     Real y = approximate_reciprocal(a);
@@ -70,11 +89,11 @@ struct FareyRun {
     Real a0, a2;        // of F
     Real half_inverse;  // 1/(2 a2)
     Real order;         // Q + 1/2
-    Real reach;         // >= q T for every fraction: 1/(4 a2 (Q + 1)^2), enlarged by lemma 7
+    Real reach;         // q T, the same for every fraction: 1/(4 a2 (Q + 1)^2)
     Real window;        // E + kappa (1/2 + a2 H^2), E the window of F
     Real drift;         // kappa, lemma 6
     Real half;          // H
-    Real end;           // the fraction with x >= end is the last one, lemma 5
+    Real end;           // the first fraction with x >= end is the last one, lemma 7
 };
 
 // A fraction, its neighbours' denominators, and what is known of the next one. Denominators are
@@ -90,7 +109,8 @@ struct FareyWalk {
         const Real k = nearest(fused(run.order + q, r_right, Real(-0.5)));
         const Real next = fused(k, right, negative(q));
         const Real r_next = reciprocal(next);
-        const Real x_next = fused(run.half_inverse * r_right, r_next, x_right);
+        Real x_next = fused(run.half_inverse * r_right, r_next, x_right);
+        if constexpr (FAREY_SPOIL != 0) x_next = fused(Real(SPOILED_ADDITION), run.half, x_next);
         left = q, q = right, right = next;
         r = r_right, r_right = r_next;
         x = x_right, x_right = x_next;
@@ -122,11 +142,9 @@ template <class Real>
 HD Roots<Real> roots_of(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
                         const Crossing<Real>& at, Real mm) {
     const Real inverse = Real(2) * run.half_inverse * walk.r;  // 1/(q a2)
-    const Real height = larger(mm - at.value, Real(2) * at.slack);
+    const Real height = larger(mm - at.value, at.slack);
     const Real scale = inverse * reciprocal_root(inverse * height);
-    const Real w = height * scale;
-    const Real spread = Real(LEMMA_8_FACTOR) * at.slack * scale;
-    return {w, fused(run.drift, magnitude(walk.x) + w + run.half, spread)};
+    return {height * scale, Real(LEMMA_8_FACTOR) * at.slack * scale};
 }
 
 // Where the roots lie in the class of mm: t of the class is t = j q - mm left, j an integer, and a
@@ -139,8 +157,7 @@ struct Images {
 template <class Real>
 HD Images<Real> images_of(const FareyWalk<Real>& walk, const Roots<Real>& roots, Real mm) {
     const Real z = fused(mm, walk.left * walk.r, walk.x * walk.r), w = roots.w * walk.r;
-    return {z + w, z - w,
-            fused(Real(LEMMA_9_CLASS) * magnitude(mm), walk.left, roots.width) * walk.r};
+    return {z + w, z - w, roots.width * walk.r};
 }
 
 // The lanes in which the class of mm has a member within the width of a root.
@@ -186,15 +203,11 @@ HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span&
         at.first = 1, at.last = 0;
         return;
     }
-    const double blur = task.run.drift * (fabs(walk.x) + task.run.half);
     const double before = walk.x - arc.lo, after = arc.hi - walk.x;
-    const double least = larger(0, larger(-before, -after) - blur);
-    const double most = larger(before, after) + blur;
+    const double least = larger(0, larger(-before, -after)), most = larger(before, after);
     const double scale = walk.q * task.run.a2;
-    const double low = scale * least * least * (1 - LEMMA_10_SQUARE);
-    const double high = scale * most * most * (1 + LEMMA_10_SQUARE);
-    at.first = larger(at.first, ceil(at.value + low - at.slack));
-    at.last = smaller(at.last, at.value + high + at.slack);
+    at.first = larger(at.first, ceil(at.value + scale * least * least - at.slack));
+    at.last = smaller(at.last, at.value + scale * most * most + at.slack);
 }
 
 // Gives every t of the class of mm modulo q in the span to sink.
@@ -210,20 +223,25 @@ HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sin
     for (; t <= last; t += modulus) sink(t);
 }
 
-// Gives every t of the class of mm that lies near a root and in the run, first <= t <= last, to sink;
-// some come twice. j is exact below 2^53, and t is, as a number modulo 2^64.
+// Gives every t = j q - mm left, first <= t <= last, with j within the tolerance of an image to sink.
+// j is exact below 2^53, and t is, as a number modulo 2^64.
+template <class Sink>
+HD void each_near_image(const FareyWalk<double>& walk, double image, double tolerance, double mm,
+                        i64 first, i64 last, const Sink& sink) {
+    const u64 q = static_cast<u64>(walk.q);
+    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
+    for (double j = ceil(image - tolerance); j <= image + tolerance; j += 1) {
+        const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
+        if (first <= t && t <= last) sink(t);
+    }
+}
+
+// Gives every t of the class of mm that lies near a root and in the run to sink; some come twice.
 template <class Sink>
 HD void each_near_root(const FareyRun<double>& run, const FareyWalk<double>& walk,
                        const Crossing<double>& at, double mm, i64 first, i64 last,
                        const Sink& sink) {
     const Images<double> images = images_of(walk, roots_of(run, walk, at, mm), mm);
-    const u64 q = static_cast<u64>(walk.q);
-    const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
-    for (int side = 0; side < 2; ++side) {
-        const double image = side == 0 ? images.up : images.down;
-        for (double j = ceil(image - images.tolerance); j <= image + images.tolerance; j += 1) {
-            const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
-            if (first <= t && t <= last) sink(t);
-        }
-    }
+    each_near_image(walk, images.up, images.tolerance, mm, first, last, sink);
+    each_near_image(walk, images.down, images.tolerance, mm, first, last, sink);
 }

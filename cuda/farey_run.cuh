@@ -12,22 +12,15 @@ constexpr double WIDEST_WINDOW = 0.125;
 // A walk never has a larger order: denominators and residues fit 64-bit integers (lemma 4).
 constexpr double MOST_ORDER = 1073741824.0;  // 2^30
 
-constexpr double LEMMA_1_COEFFICIENT = 0x1p-52;  // relative error of a double of 128 bits
-constexpr double UP = 1 + 0x1p-48;               // rounds a sum of a few terms upwards
+constexpr double LEMMA_11_ROUNDING = 0x1p-50;  // of q (F - k), relative to 1 + q
 
-// A 128-bit fraction modulo 1 in [-1/2, 1/2), as a double: to a relative error of 2^-52 where it is
-// not negative, to an absolute one of 2^-116 everywhere.
+// A 128-bit fraction modulo 1 in [-1/2, 1/2), as a double: off by at most 2^-52 of itself where it
+// is not negative, by 2^-117 more where it is (lemma 1).
 HD double signed_fraction(u128 value) {
     const i128 whole = static_cast<i128>(value);
     const double high = static_cast<double>(static_cast<i64>(whole >> 64));
     const double low = static_cast<double>(static_cast<u64>(value));
     return fused(low, 0x1p-64, high) * 0x1p-64;
-}
-
-// A small window, unit 2^-128, rounded upwards.
-HD double upwards(u128 window) {
-    const double high = static_cast<double>(static_cast<u64>(window >> 64));
-    return (high + 1) * 0x1p-64 * UP;
 }
 
 // The line of a run in the linear regime (lemma 11): with q, d = q slope - a, g = q (constant),
@@ -37,11 +30,11 @@ struct FareyLine {
     double g, d, slack;
 };
 
-// The parabola of a run (lemma 1): |F - Q cmod 1| is inside `window`, which holds the cubic's too.
+// The parabola of a run (lemma 1).
 struct Parabola {
     double a0, a2;  // a2 >= 0
     u128 slope;     // A1', unit 2^-128
-    double window;  // E
+    double window;  // E: the cubic's window, and what the parabola leaves of its last term
 };
 
 // Where Q turns downwards, F stands for -Q: |Q cmod 1| is the same.
@@ -51,12 +44,10 @@ HD Parabola parabola_of(const Cubic& cubic, u128 window, int run_log2) {
     if (static_cast<i128>(a2) < 0) a0 = 0 - a0, a1 = 0 - a1, a2 = 0 - a2, a3 = 0 - a3;
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));
     const double cubic_term = fabs(signed_fraction(magnitude(a3))) * half * half * half * 0.25;
-    const double quadratic = signed_fraction(a2);
-    const double rounding = LEMMA_1_COEFFICIENT * (1 + fabs(quadratic) * half * half);
     // 3/4 H^2 = 3 2^(2R - 4), an integer for R >= 2.
     const u128 economised = a1 + ((3 * a3) << (2 * run_log2 - 4));
-    return {signed_fraction(a0), fabs(quadratic), economised,
-            (upwards(window) + cubic_term + rounding) * UP};
+    return {signed_fraction(a0), fabs(signed_fraction(a2)), economised,
+            signed_fraction(window) + cubic_term};
 }
 
 // Is there a walk for this run? Otherwise it is a line.
@@ -77,7 +68,7 @@ HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, 
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));
     const u64 order = order_of(f.a2);
     const double q = static_cast<double>(order), half_inverse = 0.5 / f.a2;
-    // Lemma 5: at most 4 a2 H Q^2 + 2 fractions, each an addition.
+    // Lemma 5: the fractions from -H to H, as far as they can be counted beforehand.
     const double steps = 4 * f.a2 * half * q * q + 2;
     const double drift = LEMMA_6_FACTOR * (LEMMA_5_STEP + LEMMA_5_ADDITION * steps);
 
@@ -85,15 +76,13 @@ HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, 
     FareyRun<double>& run = task.run;
     run.a0 = f.a0, run.a2 = f.a2, run.half_inverse = half_inverse;
     run.order = q + 0.5;
-    run.reach = LEMMA_7_REACH * 0.5 * half_inverse / ((q + 1) * (q + 1));
+    run.reach = 0.5 * half_inverse / ((q + 1) * (q + 1));
     run.drift = drift;
-    run.window = fused(drift, 0.5 + f.a2 * half * half, f.window) * UP;
+    run.window = fused(drift, 0.5 + f.a2 * half * half, f.window);
     run.half = half;
-    const double stop = static_cast<double>(last);
-    run.end = stop + drift * (fabs(stop) + half);
+    run.end = static_cast<double>(last);
 
-    // The slope at the left end, exact: 2 a2 H is a double, so at most 53 bits above 2^-128 or so;
-    // what lies below 2^-128 moves x by less than lemma 5 allows.
+    // The slope at the left end: 2 a2 H is a double, cut to 128 bits without another rounding.
     const double fall = 2 * f.a2 * half;
     const double whole = floor(fall);
     const double fraction = (fall - whole) * 0x1p64;
@@ -122,9 +111,7 @@ HD FareyLine line_of_run(const Parabola& f, int run_log2) {
     const u64 q = lower ? at.q0 : at.q1;
     const u64 left = lower ? left_denominator(at.q0, at.q1, order) : at.q0;
     const double qd = static_cast<double>(q), d = lower ? at.below : -at.above;
-    // d is off by at most 2^-51 (1/(order + 1) + order 2^-64) or so, |t| <= H: lemma 11.
-    return {q, left, qd * (f.a0 + bend), d,
-            (qd * (f.window + bend) + 0x1p-48 * (1 + qd)) * UP};
+    return {q, left, qd * (f.a0 + bend), d, qd * (f.window + bend) + LEMMA_11_ROUNDING * (1 + qd)};
 }
 
 // Gives every class of a linear run, and the span in which it may matter, to sink(q, left, mm, span).
@@ -135,10 +122,9 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
     const double high = larger(at_first, at_last) + line.slack;
     for (double mm = ceil(low); mm <= high; mm += 1) {
         Span span = {first, last};
-        const double reach = line.slack * UP + 0x1p-50 * (fabs(line.g) + fabs(mm));
-        if (fabs(line.d) * (last - first) > reach) {
+        if (fabs(line.d) * (last - first) > line.slack) {
             const double inverse = 1 / line.d, middle = (mm - line.g) * inverse;
-            const double width = fabs(reach * inverse) + 0x1p-48 * fabs(middle) + 1;
+            const double width = line.slack * fabs(inverse);
             span = {larger(first, middle - width), smaller(last, middle + width)};
         }
         sink(line.q, line.left, static_cast<i64>(mm), span);

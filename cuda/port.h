@@ -3,8 +3,9 @@
 //   HD                    marks a function that both the CPU and the device run
 //   UNROLL, NO_UNROLL     before a loop of constant length: unroll it whole, or not at all
 //   u64, i64, u128, i128  the integer types of all kernels
-//   approximate_reciprocal(p)       1 / p to a relative error of 2^-20
-//   approximate_reciprocal_root(p)  1 / sqrt(p) to a relative error of 2^-20
+//   approximate_reciprocal(p)       1 / p to a relative error of 2^-19
+//   approximate_reciprocal_root(p)  1 / sqrt(p) to a relative error of 2^-19
+//                                   (the device reads and writes 20 bits after the leading one)
 //   fused(x, y, z)        x y + z with one rounding
 //   multiply_add, add_carry, subtract_borrow   one limb of a multi-limb operation
 #pragma once

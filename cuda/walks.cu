@@ -3,13 +3,13 @@
 // (expand, expand_groups) and decide the hits after them.
 //
 //   expand_runs   one thread a run:      cubics[i] of run i, from the polynomial of its group
-//   start_walks   one thread a run:      writes starts[i] of run i, or appends the hits of a line,
-//                                        or appends the run to those that are scanned whole
+//   start_walks   one thread a run:      writes starts[i] of run i, or appends the hits of a line;
+//                                        appends the stretches that must be scanned
 //   walk          one thread a run:      appends the roots near a class, and the fractions with
 //                                        many mm
 //   cross_wide    one warp a fraction:   appends the roots near a class of its mm
-//   take_near     one thread a root:     appends the hits
-//   scan_listed   one warp a stretch:    appends the hits of the runs that are scanned whole
+//   take_near     one thread a root:     appends the hits, or a stretch that must be scanned
+//   scan_crowded  all of them:           appends the hits of the stretches
 //
 // The proof is docs/farey.md. A hit is u - lo as in kernels.cu, and may come more than once.
 #include "device.cuh"
@@ -38,6 +38,12 @@ struct Start {
     FareyWalk<double> walk;
 };
 
+// Arguments first <= t <= last of a run, all of which are looked at.
+struct Stretch {
+    u64 run;
+    i64 first, last;
+};
+
 // A fraction with many mm, of which those before `first` are done; `walk` has no right neighbour.
 struct Wide {
     u64 run;
@@ -59,8 +65,12 @@ constexpr int WARPS = 4;  // of a block of `walk`
 constexpr int STEPS = 2;  // between two looks at the queue
 // A fraction with more mm than this after the first leaves its lane.
 constexpr double FEW = 31;
-// A line whose class has more members than this in its span leaves its lane.
+// A class with more members than this in a span leaves its lane: the span is scanned.
 constexpr double MANY_MEMBERS = 1024;
+
+__device__ bool is_crowded(const Span& span, double q) {
+    return span.hi - span.lo > MANY_MEMBERS * q;
+}
 
 __device__ void take(const Runs& runs, const Cubic& cubic, u64 run, i64 t, u64* hits,
                      u64 capacity, Counters* counters) {
@@ -192,9 +202,7 @@ __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, i
     return __popc(back);
 }
 
-// Places in the list of runs that are scanned whole; a run may be there twice, which costs time
-// alone.
-struct NoWalk {
+struct StoredStart {
     Start* start;
     HD void add(const FareyTask& task) { *start = {task.run, task.walk}; }
 };
@@ -212,24 +220,29 @@ __global__ void expand_runs(const Runs runs, const Group* groups, int group_log2
 }
 
 __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts, u64* hits,
-                            u64 hit_capacity, u64* whole, u64 whole_capacity,
+                            u64 hit_capacity, Stretch* crowded, u64 crowded_capacity,
                             Counters* counters) {
     const u64 run = thread_index();
     unsigned scanned = 0;
     if (run < runs.count) {
         const Cubic cubic = cubics[run];
+        const i64 last = runs.last(run);
         starts[run].walk.q = 0;
-        NoWalk walks = {starts + run};
-        const auto scan_whole = [&] { append(whole, &counters->failing, whole_capacity, run); };
+        StoredStart walks = {starts + run};
+        const auto scan_later = [&](i64 from, i64 to) {
+            append(crowded, &counters->crowded, crowded_capacity, Stretch{run, from, to});
+        };
         const auto on_class = [&](u64 q, u64 left, i64 mm, const Span& span) {
-            if (span.hi - span.lo > MANY_MEMBERS * static_cast<double>(q)) return scan_whole();
+            if (is_crowded(span, static_cast<double>(q)))
+                return scan_later(static_cast<i64>(ceil(span.lo)),
+                                  static_cast<i64>(floor(span.hi)));
             each_of_class(q, left, mm, span, [&](i64 t) {
                 ++scanned;
                 take(runs, cubic, run, t, hits, hit_capacity, counters);
             });
         };
-        each_of_run(cubic, runs.window(), static_cast<int>(runs.run_log2), runs.centre(run),
-                    runs.last(run), on_class, scan_whole, walks);
+        each_of_run(cubic, runs.window(), static_cast<int>(runs.run_log2), runs.centre(run), last,
+                    on_class, [&] { scan_later(-runs.half(), last); }, walks);
     }
     __syncwarp();
     add_by_warp(&counters->domains, run < runs.count);
@@ -297,49 +310,64 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
 
 __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* starts,
                           const Near* near, u64 near_capacity, u64* hits, u64 hit_capacity,
-                          Counters* counters) {
+                          Stretch* crowded, u64 crowded_capacity, Counters* counters) {
     const u64 count = at_most(counters->near, near_capacity);
     unsigned scanned = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];
-        if (entry.run == NO_RUN) continue;
+        const u64 run = entry.run;
+        if (run == NO_RUN) continue;
         FareyWalk<double> walk = {};
         walk.left = entry.left, walk.q = entry.q, walk.r = entry.r, walk.x = entry.x;
         const Crossing<double> at = {entry.value, entry.slack, 0, 0};
-        each_near_root(starts[entry.run].run, walk, at, entry.mm, -runs.half(),
-                       runs.last(entry.run), [&](i64 t) {
-                           ++scanned;
-                           take(runs, cubics[entry.run], entry.run, t, hits, hit_capacity,
-                                counters);
-                       });
+        const Roots<double> roots = roots_of(starts[run].run, walk, at, entry.mm);
+        const Images<double> images = images_of(walk, roots, entry.mm);
+        const i64 first = -runs.half(), last = runs.last(run);
+        for (int side = -1; side <= 1; side += 2) {
+            const double root = walk.x + side * roots.w;
+            const Span span = {larger(static_cast<double>(first), root - roots.width),
+                               smaller(static_cast<double>(last), root + roots.width)};
+            if (is_crowded(span, walk.q)) {
+                append(crowded, &counters->crowded, crowded_capacity,
+                       Stretch{run, static_cast<i64>(ceil(span.lo)),
+                               static_cast<i64>(floor(span.hi))});
+                continue;
+            }
+            each_near_image(walk, side < 0 ? images.down : images.up, images.tolerance, entry.mm,
+                            first, last, [&](i64 t) {
+                                ++scanned;
+                                take(runs, cubics[run], run, t, hits, hit_capacity, counters);
+                            });
+        }
     }
     __syncwarp();
     add_by_warp(&counters->scanned, scanned);
 }
 
-// Each listed run is cut into stretches of 2^stretch_log2 <= 2^run_log2 arguments, one a warp.
-__global__ void scan_listed(const Runs runs, const Cubic* cubics, const u64* whole,
-                            u64 whole_capacity, u64 stretch_log2, u64* hits, u64 hit_capacity,
-                            Counters* counters) {
-    const u64 per_run_log2 = runs.run_log2 - stretch_log2;
-    const u64 count = at_most(counters->failing, whole_capacity) << per_run_log2;
-    const u64 slice_log2 = stretch_log2 > 5 ? stretch_log2 - 5 : 0;
-    const i64 offset = static_cast<i64>((threadIdx.x & 31) << slice_log2);
-    for (u64 i = thread_index() >> 5; i < count; i += thread_count() >> 5) {
-        const u64 run = whole[i >> per_run_log2];
-        const u64 stretch = i & ((u64{1} << per_run_log2) - 1);
-        const i64 t = static_cast<i64>(stretch << stretch_log2) - runs.half() + offset;
-        const i64 left = runs.last(run) + 1 - t, slice = i64{1} << slice_log2;
-        u64 length = 0;
-        if (offset < i64{1} << stretch_log2 && left > 0)
-            length = static_cast<u64>(left < slice ? left : slice);
-        scan(cubics[run], runs.window(), t, length, [&](i64 at) {
-            append(hits, &counters->hits, hit_capacity,
-                   static_cast<u64>(runs.centre(run) + at - runs.lo));
-        });
-        __syncwarp();
-        add_by_warp(&counters->scanned, static_cast<unsigned>(length));
+// Each warp takes pieces of 2^piece_log2 >= 32 arguments of every listed stretch.
+__global__ void scan_crowded(const Runs runs, const Cubic* cubics, const Stretch* crowded,
+                             u64 crowded_capacity, int piece_log2, u64* hits, u64 hit_capacity,
+                             Counters* counters) {
+    const u64 count = at_most(counters->crowded, crowded_capacity);
+    const i64 slice = i64{1} << (piece_log2 - 5);
+    const i64 step = static_cast<i64>(thread_count() >> 5) << piece_log2;
+    const i64 start = static_cast<i64>(thread_index() >> 5 << piece_log2) +
+                      static_cast<i64>(threadIdx.x & 31) * slice;
+    unsigned scanned = 0;
+    for (u64 i = 0; i < count; ++i) {
+        const Stretch stretch = crowded[i];
+        const Cubic cubic = cubics[stretch.run];
+        for (i64 t = stretch.first + start; t <= stretch.last; t += step) {
+            const i64 left = stretch.last - t + 1, length = left < slice ? left : slice;
+            scan(cubic, runs.window(), t, static_cast<u64>(length), [&](i64 hit) {
+                append(hits, &counters->hits, hit_capacity,
+                       static_cast<u64>(runs.centre(stretch.run) + hit - runs.lo));
+            });
+            scanned += static_cast<unsigned>(length);
+        }
     }
+    __syncwarp();
+    add_by_warp(&counters->scanned, scanned);
 }
 
 }  // extern "C"

@@ -152,9 +152,10 @@ def _timed(spec: SearchSpec, engine: Engine, method: str, threads: int | None) -
 
 
 def _device_seconds(engine: Engine) -> tuple[dict[str, float], float]:
-    """Device time so far by kernel, and busy."""
+    """Device time so far by kernel, and busy; from now on it is taken."""
     if not isinstance(engine, CudaEngine):
         return {}, 0.0
+    engine.timed = True
     return dict(engine.stage_seconds), engine.busy_seconds
 
 

@@ -145,10 +145,10 @@ def group_terms(
 ) -> tuple[mpq, mpq]:
     """(dropped terms, truncation) of cubics that come from the polynomials of groups of runs.
 
-    A group is 2^group_log2 runs; its polynomial is P around its centre, cut to GROUP_COEFFICIENTS of
-    GROUP_BITS bits (cuda/polynomial.cuh, Group). Group centres lie within half_length + the length of
-    a group of the block's centre. Around a run's centre, at most half a group away, its terms of
-    degree 4 and 5 are dropped, and the rest is cut to RUN_BITS bits.
+    A group is 2^group_log2 runs; its polynomial is P around its centre, cut to GROUP_COEFFICIENTS
+    of GROUP_BITS bits (cuda/polynomial.cuh, Group). Group centres lie within half_length + the
+    length of a group of the block's centre. Around a run's centre, at most half a group away, its
+    terms of degree 4 and 5 are dropped, and the rest is cut to RUN_BITS bits.
 
     Args:
         magnitudes: bounds of |c_j| in units of 2^-bits.

@@ -126,7 +126,7 @@ def walk_cost(sizes: Sizes, run_log2: int) -> float:
         window += a2 * half**2 / 2
     else:
         order = max(1.0, min(1 / cbrt(a2), MOST_ORDER))
-        drift = 5 * (2.0**-38 + 2.0**-52 * (4 * a2 * half * order**2 + 2))  # kappa of lemma 6
+        drift = 16 * (2.0**-36 + 2.0**-52 * (4 * a2 * half * order**2 + 2))  # kappa of lemma 6
         window += drift * (1 / 2 + a2 * half**2)
         passed = fractions(a2) * 2 * half + 2
     if not window <= WIDEST_WINDOW:

@@ -40,7 +40,7 @@ from hrcase.formats import scale
 from hrcase.spec import SearchSpec
 from hrcase.taylor import Stretch, TaylorModel, derivative_bounds, taylor_model
 
-DEGREES = (3, 8, 12)
+DEGREES = (3, 8, 14)
 ENOUGH_FRACTIONS = 2.0**25
 """A device walks through so many fractions in the time that planning a block takes."""
 
@@ -245,7 +245,6 @@ class _Encoded:
         magnitudes = [abs(c) for c in self.coefficients]
         terms = run_terms(magnitudes, 64 * self.limbs, self.stretch.half_length, run_log2)
         return ErrorBudget(self.target, self.remainder, self.rounding, *terms)
-
 
     def grouped(self, budget: ErrorBudget, run_log2: int, group_log2: int) -> ErrorBudget:
         """The budget where the cubics come from the polynomials of groups of 2^group_log2 runs."""

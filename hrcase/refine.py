@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -30,17 +31,34 @@ class Refined:
     exact: list[int] = field(default_factory=list)
     rejected: int = 0
 
+    def __iadd__(self, other: Refined) -> Refined:
+        self.cases += other.cases
+        self.exact += other.exact
+        self.rejected += other.rejected
+        return self
+
 
 class Refiner:
     """Ziv's refinement for one search."""
 
     def __init__(self, spec: SearchSpec, workers: Workers) -> None:
         self.spec, self.workers = spec, workers
+        self._begun: list[Future[Refined]] = []
+
+    def begin(self, ordinals: list[int]) -> None:
+        """Start on the whole chunks of a list that still grows, if there are processes for it."""
+        while self.workers.are_running and len(ordinals) >= (len(self._begun) + 1) * CHUNK:
+            chunk = ordinals[len(self._begun) * CHUNK :][:CHUNK]
+            self._begun.append(self.workers.submit(partial(refine_chunk, self.spec), chunk))
 
     def refine(self, ordinals: list[int]) -> Refined:
-        """Decide a list of arguments."""
-        chunks = (ordinals[i : i + CHUNK] for i in range(0, len(ordinals), CHUNK))
-        return self._all(chunks, len(ordinals))
+        """Decide a list of arguments: the one that was begun with, if there was one."""
+        rest = ordinals[len(self._begun) * CHUNK :]
+        chunks = (rest[i : i + CHUNK] for i in range(0, len(rest), CHUNK))
+        total = self._all(chunks, len(rest))
+        for begun in self._begun:
+            total += begun.result()
+        return total
 
     def refine_ranges(self, ranges: list[tuple[int, int]]) -> Refined:
         """Decide every argument of half-open ranges of ordinals."""
@@ -52,9 +70,7 @@ class Refiner:
         few = count < FEW or self.workers.processes == 1
         total = Refined()
         for part in map(work, chunks) if few else self.workers.ordered(work, chunks):
-            total.cases += part.cases
-            total.exact += part.exact
-            total.rejected += part.rejected
+            total += part
         return total
 
 

@@ -17,11 +17,11 @@ from hrcase.engine import Counts, Engine
 from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError, InputError
 from hrcase.plan import PlannedBlock, Tuning, next_block, parcels, plan_parcel
-from hrcase.refine import Refiner
+from hrcase.refine import Refiner, refine_chunk
 from hrcase.spec import SearchSpec
 from hrcase.workers import Workers
 
-DEFAULT_METHOD = "regular"
+DEFAULT_METHOD = "farey"
 DEFAULT_MOST_CASES = 10**7
 BYTES_A_ROW = 140
 SECONDS_A_CASE = 1e-4
@@ -41,6 +41,7 @@ class Statistics:
     """What a search did, for its summary.
 
     Attributes:
+        method: by which blocks were searched, where a scan of their cubics did not cost less.
         pieces, arguments: how many by rule.
         counts: the kernels' counters, summed.
         rejected: candidates that turned out to be too far from a breakpoint.
@@ -50,6 +51,7 @@ class Statistics:
         seconds: by stage (kernels: summed over the engine's workers).
     """
 
+    method: str
     pieces: Counter[str] = field(default_factory=Counter)
     arguments: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
@@ -132,7 +134,7 @@ def search(
     """Find every case that the spec asks for.
 
     Args:
-        method: "regular", "lefevre" or "farey"; it never changes the result.
+        method: "farey", "regular" or "lefevre"; it never changes the result.
         threads: of the CPU engine and processes for the refinement, default all processors.
         tuning: choices that a test may fix.
         most_cases: refuse when more cases than this are expected.
@@ -164,7 +166,7 @@ class _Run:
     ) -> None:
         self.spec, self.threads, self.tuning = spec, threads, tuning
         self.watch, self.engine = watch, engine
-        self.statistics = Statistics()
+        self.statistics = Statistics(tuning.method)
         self.done: list[tuple[int, int]] = []
         self.work_done = 0.0
         self.work_total = 0.0
@@ -182,14 +184,14 @@ class _Run:
             try:
                 return self._complete(most_cases, outside, refiner)
             except KeyboardInterrupt:
-                raise self._stopped(refiner) from None
+                raise self._stopped() from None
 
     def _complete(self, most_cases: int, outside: list[Removed], refiner: Refiner) -> SearchResult:
         spec, statistics = self.spec, self.statistics
         self.pieces, self.parcels = self._split(refiner.workers)
         self._count()
         self._refuse_floods(most_cases)
-        scanned = self._search_pieces(refiner.workers)
+        scanned = self._search_pieces(refiner)
         with self._timed("refinement"):
             searched = refiner.refine(self.candidates)
             evaluated = refiner.refine_ranges(scanned)
@@ -256,17 +258,18 @@ class _Run:
             f"--max-cases {int(cases * 1.1)}"
         )
 
-    def _search_pieces(self, workers: Workers) -> list[tuple[int, int]]:
+    def _search_pieces(self, refiner: Refiner) -> list[tuple[int, int]]:
         """Run all blocks; return the ranges that must be evaluated one by one."""
         scanned: list[tuple[int, int]] = []
         with ThreadPoolExecutor(self.engine.workers) as pool:
             prepared = pool.submit(self.engine.prepare, self.shapes)
             flying: dict[Future[_Landed], PlannedBlock] = {}
             try:
-                for part in self._slices(workers, scanned):
+                for part in self._slices(refiner.workers, scanned):
                     flying[pool.submit(self._run_slice, part)] = part
                     while len(flying) >= IN_FLIGHT * self.engine.workers:
                         self._land(flying)
+                        refiner.begin(self.candidates)
                 while flying:
                     self._land(flying)
                 prepared.result()
@@ -325,7 +328,7 @@ class _Run:
         if self.watch is not None:
             self.watch(Progress(self.work_done, self.work_total, len(self.candidates)))
 
-    def _stopped(self, refiner: Refiner) -> Stopped:
+    def _stopped(self) -> Stopped:
         finished = _joined(sorted(self.done))
         pieces = _joined([(piece.lo, piece.hi) for piece in self.pieces])
         remaining = []
@@ -341,7 +344,8 @@ class _Run:
         ranges = [p for p, theorem in theorems if theorem is not None and theorem.kind != "a"]
         if len(self.candidates) > MOST_CASES_ON_STOP:
             return Stopped(finished, remaining, ranges, None)
-        cases = sorted(refiner.refine(self.candidates).cases, key=lambda case: case.x)
+        # In this process: Ctrl-C may have ended the workers.
+        cases = sorted(refine_chunk(self.spec, self.candidates).cases, key=lambda case: case.x)
         return Stopped(finished, remaining, ranges, cases)
 
     def _timed(self, stage: str) -> _Stopwatch:

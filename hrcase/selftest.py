@@ -22,7 +22,11 @@ def known_answers(degree: int, limbs: int) -> tuple[Block, list[int]]:
     stretch = Stretch(0, 0, -ARGUMENTS // 2, ARGUMENTS // 2 + 1)
     golden = scale(0x9E3779B97F4A7C15, -64)
     coefficients = [golden, golden / 3]
-    coefficients += [(-1) ** j * golden * scale(1, -11 * j) for j in range(2, degree + 1)]
+    sizes = (-11 * j if j <= 8 else -16 * j + 40 for j in range(2, degree + 1))
+    coefficients += [
+        (-1) ** j * golden * scale(1, size) if size > -64 * limbs else mpq(0)
+        for j, size in enumerate(sizes)
+    ]
     exact = tuple((c, c) for c in coefficients)
     window = mpq(1, 128)
     model, tuning = TaylorModel(exact, mpq(0)), Tuning(DOMAIN_LOG2, method="regular")

@@ -41,15 +41,24 @@ class Workers:
             for _ in range(self.processes):
                 self._pool.submit(_import_what_is_needed)
 
+    @property
+    def are_running(self) -> bool:
+        """Whether the processes were started."""
+        return self._pool is not None
+
+    def submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+        """function of one item, whenever a process has time for it."""
+        self.start()
+        assert self._pool is not None
+        return self._pool.submit(function, item)
+
     def ordered(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> Iterator[Result]:
         """function of each item, in order, worked out some items ahead; memory stays bounded."""
-        self.start()
-        assert self._pool is not None
         flying: deque[Future[Result]] = deque()
         for item in items:
-            flying.append(self._pool.submit(function, item))
+            flying.append(self.submit(function, item))
             if len(flying) >= AHEAD * self.processes:
                 yield flying.popleft().result()
         while flying:

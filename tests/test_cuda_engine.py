@@ -35,6 +35,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeCuda:
 @pytest.fixture
 def engine(fake: FakeCuda) -> Iterator[CudaEngine]:
     engine = CudaEngine()
+    engine.timed = True
     yield engine
     engine.close()
     assert fake.depth == 0
@@ -87,7 +88,7 @@ def test_an_overflow_runs_again_with_room(
     ("method", "name"),
     [
         *(("regular", name) for name in ("failing", "subfailing", "hits")),
-        *(("farey", name) for name in ("failing", "wide", "near", "hits")),
+        *(("farey", name) for name in ("crowded", "wide", "near", "hits")),
     ],
 )
 def test_every_list_may_overflow(
@@ -183,10 +184,19 @@ def test_blocks_without_domains_are_refused(engine: CudaEngine, fake: FakeCuda) 
 def test_busy_time_is_that_of_the_union(engine: CudaEngine) -> None:
     spans = [(0.0, 2.0), (1.0, 3.0), (0.5, 2.5), (5.0, 6.0)]
     for span in spans:
-        done: Any = SimpleNamespace(span=lambda _, span=span: span, seconds=lambda: [("a", 1.0)])
+        done: Any = SimpleNamespace(
+            timed=True, span=lambda _, span=span: span, seconds=lambda: [("a", 1.0)]
+        )
         engine._account(done, {"fractions": 5})
     assert engine.busy_seconds == 4.0
     assert engine.stage_seconds == {"a": 4.0}
+
+
+def test_nothing_is_timed_unless_asked(fake: FakeCuda) -> None:
+    engine, (block, expected) = CudaEngine(), known_answers(3, 2)
+    assert engine.run(block, "farey")[0].tolist() == expected
+    assert (engine.busy_seconds, dict(engine.stage_seconds)) == (0.0, {})
+    engine.close()
 
 
 def test_stages_are_timed(engine: CudaEngine) -> None:

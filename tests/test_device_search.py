@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import fake_cuda
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hrcase import refine, toolchain
 from hrcase import search as walk
-from hrcase import toolchain
 from hrcase.engine import Block, Counts, cpu, cuda
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine
@@ -73,6 +74,29 @@ def test_what_worker_processes_plan_gives_the_same_cases(
     assert found.statistics.counts == expected.statistics.counts
     assert engine.shapes and engine.prepared == engine.shapes
     assert order.index("workers started") < order.index("all pieces known")
+
+
+def test_candidates_are_decided_while_the_device_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each once, whether it was begun early or is left for the end."""
+    expected = walk.search(EXP, "regular", 1)
+    monkeypatch.setattr(walk, "MANY_BLOCKS", 1)
+    monkeypatch.setattr(refine, "CHUNK", 50)
+    begun: list[int] = []
+    submit = Workers.submit
+
+    def note(workers: Workers, function: Any, item: Any) -> Any:
+        if isinstance(item, list):
+            begun.extend(item)
+        return submit(workers, function, item)
+
+    monkeypatch.setattr(Workers, "submit", note)
+    monkeypatch.setattr(Device, "slice_domains", 1 << 12)
+    found = walk.search(EXP, "regular", 2, engine=Device())
+    assert found.cases == expected.cases
+    assert found.statistics.rejected == expected.statistics.rejected
+    candidates = found.statistics.counts["candidates"]
+    assert candidates - 100 <= len(begun) == len(set(begun)) <= candidates
+    assert len(begun) % 50 == 0
 
 
 def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,10 +215,25 @@ def test_a_tail_is_a_range_of_the_claim(capsys: Captured, tmp_path: Path, low: s
 def test_the_bytes_depend_on_neither_method_nor_threads(capsys: Captured) -> None:
     outputs = {
         search(capsys, *ONE_BINADE, "--method", method, "--threads", threads)[1]
-        for method in ("regular", "lefevre")
+        for method in ("farey", "regular", "lefevre")
         for threads in ("1", "3")
     }
     assert len(outputs) == 1
+
+
+def test_the_summary_says_what_the_method_did(capsys: Captured) -> None:
+    by_default, farey, regular = (
+        search(capsys, *ONE_BINADE, *more)[2]
+        for more in ((), ("--method", "farey"), ("--method", "regular"))
+    )
+    for summary in (by_default, farey):
+        runs, decided, hits = (
+            int(re.search(pattern, summary)[1])  # type: ignore[index]
+            for pattern in (r"walks +(\d+) runs", r"cubics +(\d+) arg", r"decided, (\d+) hits")
+        )
+        assert runs > 0 and 900 < hits <= decided < 1 << 20
+        assert "phase" not in summary
+    assert re.search(r"phase 1 +\d+ domains tested", regular)
 
 
 BINARY32_EXP = ("exp", "--format", "binary32", "--bits", "17")
@@ -350,12 +365,16 @@ def test_without_a_compiler_one_line_says_what_to_install(tmp_path: Path) -> Non
     assert not output.exists()
 
 
-def test_explain_prints_the_budget_and_searches_nothing(capsys: Captured) -> None:
-    asked = ("exp", "--interval", "0.25,0.25001", "--bits", "36", "--explain")
+@pytest.mark.parametrize("method", ["farey", "regular"])
+def test_explain_prints_the_budget_and_searches_nothing(capsys: Captured, method: str) -> None:
+    asked = ("exp", "--interval", "0.25,0.25001", "--bits", "36", "--explain", "--method", method)
     exit_code, out, err = search(capsys, *asked)
     assert (exit_code, err) == (0, "")
     shares = {
         line[:38].strip(): float(line.split()[-2]) for line in out.splitlines() if line[-2:] == " w"
     }
     assert shares["target w"] == 1
-    assert shares["block window"] <= shares["run window"] < shares["domain window"]
+    assert shares["block window"] <= shares["run window"]
+    assert f"method {method}" in out
+    if method == "regular":
+        assert shares["run window"] < shares["domain window"]

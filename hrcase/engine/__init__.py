@@ -46,8 +46,8 @@ class Block:
     domain_log2: int  # a domain is 2^domain_log2 arguments; method "scan" does not use it
     domain_windows: tuple[int, int]  # in 2^-64: for a domain, for an eighth of it
     group_log2: int | None = None
-    """2^group_log2 runs may share a polynomial of degree 5 (cuda/polynomial.cuh, Group), whose errors
-    `run_window` covers; None where they may not."""
+    """2^group_log2 runs may share a polynomial of degree 5 (cuda/polynomial.cuh, Group), whose
+    errors `run_window` covers; None where they may not."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a block that the kernels cannot take."""
@@ -88,9 +88,9 @@ class Block:
 class Counts:
     """What a search of one block did. Only `candidates` is the same for every method."""
 
-    domains: int  # domains tested
+    domains: int  # domains tested; runs walked or tested as lines, for "farey"
     subdomains: int  # subdomains tested: eight for each domain that failed
-    scanned: int  # arguments scanned in phase 3
+    scanned: int  # arguments scanned in phase 3; those that the cubic decided, for "farey"
     hits: int  # arguments that passed the run's cubic
     candidates: int
 

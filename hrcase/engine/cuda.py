@@ -68,6 +68,7 @@ class CudaEngine:
         workers: calls of `run` at a time that keep the device busy.
         slice_domains: domain tests in one call.
         is_device: True: the processors are free while it works.
+        timed: set it to have the times below taken, which costs the host some.
         stage_seconds: device time by kernel.
         busy_seconds: device time with at least one block under way. Blocks overlap, so the stages
             sum to more. Taken as the blocks end, which may count less than it is, never more.
@@ -86,6 +87,7 @@ class CudaEngine:
                 f"there is no device cuda:{ordinal}: this machine has {count}; "
                 f"take --device cuda:0{f' to cuda:{count - 1}' if count > 1 else ''}"
             )
+        self.timed = False
         self.ordinal, self.device = ordinal, self.cuda.Device(ordinal)
         self.name = f"cuda:{ordinal} ({self.device.name()})"
         self.workers, self.slice_domains = LANES, SLICE_DOMAINS
@@ -148,7 +150,7 @@ class CudaEngine:
         unit = Unit(block, method)
         lane = self._lane()
         while True:
-            lane.launch(kernels, unit)
+            lane.launch(kernels, unit, self.timed)
             counters = lane.wait()
             self._account(lane, counters)
             if not lane.grow(counters):
@@ -160,9 +162,12 @@ class CudaEngine:
 
     def _account(self, lane: Lane, counters: dict[str, int]) -> None:
         """Add the device time of a lane's last unit, and its fractions."""
-        begin, end = lane.span(self._origin)
         with self._lock:
             self.fractions += counters["fractions"]
+        if not lane.timed:
+            return
+        begin, end = lane.span(self._origin)
+        with self._lock:
             for stage, seconds in lane.seconds():
                 self.stage_seconds[stage] += seconds
             if end > self._busy_until:

@@ -34,6 +34,7 @@ COUNTERS = (
     "subfailing",
     "fractions",
     "wide",
+    "crowded",
     "near",
     "scanned",
     "hits",
@@ -47,14 +48,15 @@ ENTRY_BYTES = {
     "failing": 8,
     "subfailing": 8,
     "wide": 72,
+    "crowded": 24,
     "near": 64,
     "hits": 8,
     "candidates": 8,
 }
 """Of the lists, by the counter that counts them (cuda/device.cuh)."""
 
-WHOLE_RUNS = 1 << 12
-"""Runs that are scanned whole, to begin with: planned blocks have none."""
+FIRST_CROWDED = 1 << 12
+SCAN_PIECE_LOG2 = 11
 
 
 class DeviceError(HrcaseError):
@@ -106,7 +108,7 @@ class Unit:
 
 
 WALK_KERNELS = frozenset(
-    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "scan_listed"}
+    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "scan_crowded"}
 )
 """Those of cuda/walks.cu."""
 
@@ -149,7 +151,7 @@ class Lane:
     """A stream with its buffers: one block at a time. The context must be current."""
 
     def __init__(self, cuda: Any, grid: int) -> None:
-        self.cuda, self.grid = cuda, grid
+        self.cuda, self.grid, self.timed = cuda, grid, False
         self.stream = cuda.Stream()
         self.cubics, self.starts = Buffer(cuda, CUBIC_BYTES), Buffer(cuda, START_BYTES)
         self.groups = Buffer(cuda, GROUP_BYTES)
@@ -158,8 +160,9 @@ class Lane:
         self.host_counters = cuda.pagelocked_zeros(len(COUNTERS), np.uint64)
         self.events: list[tuple[str, Any]] = []
 
-    def launch(self, kernels: Kernels, unit: Unit) -> None:
-        """Put all kernels of a unit on the stream."""
+    def launch(self, kernels: Kernels, unit: Unit, timed: bool) -> None:
+        """Put all kernels of a unit on the stream, with events between them if it is timed."""
+        self.timed = timed
         self._reserve(unit)
         block = np.frombuffer(unit.block.packed(), dtype=np.uint64)
         self.events = []
@@ -212,19 +215,19 @@ class Lane:
     def _launch_walks(self, kernels: Kernels, unit: Unit) -> None:
         runs, threads = unit.packed_runs(), _blocks(unit.runs)
         cubics, starts, counters = self.cubics.memory, self.starts.memory, self.counters
-        whole, wide, near = (self._list(name) for name in ("failing", "wide", "near"))
+        crowded, wide, near = (self._list(name) for name in ("crowded", "wide", "near"))
         hits = self._list("hits")
-        tail: tuple[Any, ...]
-        self._call(kernels, "start_walks", threads, runs, cubics, starts, *hits, *whole, counters)
-        tail = *near, *wide, counters
         count, half = np.uint64(unit.runs), np.float64(1 << unit.block.run_log2 - 1)
-        self._call(kernels, "walk", threads, starts, count, half, *tail)
+        lists: tuple[Any, ...]
+        lists = *hits, *crowded, counters
+        self._call(kernels, "start_walks", threads, runs, cubics, starts, *lists)
+        lists = *near, *wide, counters
+        self._call(kernels, "walk", threads, starts, count, half, *lists)
         self._call(kernels, "cross_wide", self.grid, runs, starts, *wide, *near, counters)
-        tail = *near, *hits, counters
-        self._call(kernels, "take_near", self.grid, runs, cubics, starts, *tail)
-        stretch = np.uint64(min(SCAN_STRETCH_LOG2, unit.block.run_log2))
-        tail = *whole, stretch, *hits, counters
-        self._call(kernels, "scan_listed", self.grid, runs, cubics, *tail)
+        lists = *near, *hits, *crowded, counters
+        self._call(kernels, "take_near", self.grid, runs, cubics, starts, *lists)
+        lists = *crowded, np.int32(SCAN_PIECE_LOG2), *hits, counters
+        self._call(kernels, "scan_crowded", self.grid, runs, cubics, *lists)
 
     def _list(self, name: str) -> tuple[Any, np.uint64]:
         return self.lists[name].arguments
@@ -277,7 +280,7 @@ class Lane:
         self.cubics.reserve(unit.runs)
         if unit.method == "farey":
             self.starts.reserve(unit.runs)
-            self.lists["failing"].reserve(WHOLE_RUNS)
+            self.lists["crowded"].reserve(FIRST_CROWDED)
             for name in ("wide", "near"):
                 self.lists[name].reserve(FIRST_CAPACITY)
         else:
@@ -293,6 +296,8 @@ class Lane:
         kernels[name](*arguments, block=(threads, 1, 1), grid=(blocks, 1), stream=self.stream)
 
     def _mark(self, stage: str) -> None:
+        if not self.timed:
+            return
         event = self.cuda.Event()
         event.record(self.stream)
         self.events.append((stage, event))
