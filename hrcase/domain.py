@@ -110,9 +110,10 @@ def _by_tails(spec: SearchSpec) -> Iterator[tuple[int, int, Tail | None]]:
 def _tails(spec: SearchSpec) -> list[Tail]:
     """What the function's own theorems settle, and where it is nearly x in one go; ascending.
 
-    For 0 < |x| <= 2^-(M + p + 1), p the output precision, |f(x) - x| <= x^2 is
-    below 2^-M ulp(f(x)), also where f(x) lies in the binade below that of x (docs/functions.md, section 2). If every x
-    is a number of the output format, each is a case near x itself, and none is near a midpoint.
+    For 0 < |x| <= 2^-(M + p + 1), p the output precision, |f(x) - x| <= x^2 is below
+    2^-M ulp(f(x)), also where f(x) lies in the binade below that of x (docs/functions.md,
+    section 2). If every x is a number of the output format, each is a case near x itself, and
+    none is near a midpoint.
     """
     f, inp, out = spec.function, spec.inp, spec.out
     tails = f.tails(inp, out, spec.bits, spec.rounding)
