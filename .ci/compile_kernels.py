@@ -25,22 +25,21 @@ _KERNEL = re.compile(
 )
 
 
-def compiler_report(degree: int, limbs: int, arch: str) -> str:
-    """What nvcc and ptxas say of one shape; exits when it does not compile without warnings."""
-    source = source_directory() / "kernels.cu"
+def compiler_report(source: str, arch: str, *shape: str) -> str:
+    """What nvcc and ptxas say of a source; exits when it does not compile without warnings."""
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run(
             [
                 *("nvcc", f"-arch={arch}", "-cubin", "-O3", "-std=c++17"),
                 *("-Werror", "all-warnings", "-Xptxas", "-v"),
-                *(f"-DDEGREE={degree}", f"-DLIMBS={limbs}"),
-                *("-o", str(Path(directory) / "kernels.cubin"), str(source)),
+                *shape,
+                *("-o", str(Path(directory) / "kernels.cubin"), str(source_directory() / source)),
             ],
             capture_output=True,
             text=True,
         )
     if done.returncode:
-        sys.exit(f"{done.stderr}nvcc failed for degree {degree}, {limbs} limbs, {arch}")
+        sys.exit(f"{done.stderr}nvcc failed for {source} {' '.join(shape)}, {arch}")
     return done.stderr
 
 
@@ -60,10 +59,10 @@ def check(report: str, shape: str) -> int:
 
 def main(arch: str) -> None:
     """Compile and check all shapes; exits with 1 when a kernel leaves the registers."""
-    bad = 0
+    bad = check(compiler_report("walks.cu", arch), f"{arch} walks")
     for degree, limbs in SHAPES:
-        shape = f"{arch} degree {degree} limbs {limbs}"
-        bad += check(compiler_report(degree, limbs, arch), shape)
+        report = compiler_report("kernels.cu", arch, f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
+        bad += check(report, f"{arch} degree {degree} limbs {limbs}")
     if bad:
         sys.exit(f"{bad} kernels use a stack frame or spill registers")
 

@@ -17,7 +17,7 @@ struct Counters {
     unsigned long long subfailing;  // subdomains appended, capacity or not
     unsigned long long fractions;   // steps of the walk, while a lane of the warp has some
     unsigned long long wide;        // fractions with many mm appended, capacity or not
-    unsigned long long crowded;     // stretches to scan appended, capacity or not
+    unsigned long long crowds;      // classes with many members appended, capacity or not
     unsigned long long near;        // roots near a class appended, capacity or not
     unsigned long long scanned;     // arguments that a cubic looked at
     unsigned long long hits;        // hits appended, capacity or not

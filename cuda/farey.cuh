@@ -24,7 +24,7 @@
 
 // c = 1/(a2 Q^3) trades steps of the walk for crossings.
 #ifndef FAREY_C
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(CUDA_ON_CPU)
 #define FAREY_C 2.0
 #else
 #define FAREY_C 1.0
@@ -32,30 +32,32 @@
 #endif
 static_assert(FAREY_C >= 0.25 && FAREY_C <= 8, "lemmas 7 and 9 take 1/4 <= c <= 8");
 // The tests spoil the arithmetic: approximate reciprocals are off by FAREY_SPOIL, at most 2^-19
-// (lemma 3), and each addition to x by 2^-52 H to the same side (lemma 5).
+// (lemma 3), and each addition to x by 6 2^-52 H to the same side, which is as much as the N/3
+// additions of a long walk may be off by (lemma 5).
 #ifndef FAREY_SPOIL
 #define FAREY_SPOIL 0.0
 #endif
-constexpr double SPOILED_ADDITION = FAREY_SPOIL > 0 ? 0x1p-52 : FAREY_SPOIL < 0 ? -0x1p-52 : 0;
+constexpr double SPOILED_ADDITION = FAREY_SPOIL > 0 ? 0x1.8p-50 : FAREY_SPOIL < 0 ? -0x1.8p-50 : 0;
 
 constexpr double LEMMA_5_STEP = 0x1.5p-37;    // relative error of a step of x
 constexpr double LEMMA_5_ADDITION = 0x1p-52;  // relative error of an addition to x
 constexpr double LEMMA_6_FACTOR = 16;         // from the error of x to kappa
 constexpr double LEMMA_8_FACTOR = 1.5;        // width of a root: slack/(q a2 w) times this
+constexpr double LEMMA_9_RUN = 0x1.1p-38;     // relative error of the run's ends among the images
 
 // --- One real number a lane: double.
 
-// On a device two additions are faster than the instruction that rounds. They are right for |a| < 2^51;
-// where a V is larger, the arc of its fraction does not meet the run (docs/farey.md).
+// On a device two additions are faster than the instruction that rounds. They are exact for |a| < 2^51,
+// and off by at most 2^-51 |a| beyond (docs/farey.md, "On a device").
 HD double nearest(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return __dadd_rn(__dadd_rn(a, 0x1.8p52), -0x1.8p52);
 #else
     return rint(a);
 #endif
 }
 HD double ceiling(double a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return __dadd_rn(__dadd_ru(a, 0x1.8p52), -0x1.8p52);
 #else
     return ceil(a);
@@ -210,28 +212,46 @@ HD void narrow(const FareyTask& task, const FareyWalk<double>& walk, const Span&
     at.last = smaller(at.last, at.value + scale * most * most + at.slack);
 }
 
-// Gives every t of the class of mm modulo q in the span to sink.
-template <class Sink>
-HD void each_of_class(u64 q, u64 left, i64 mm, const Span& span, const Sink& sink) {
-    if (span.lo > span.hi) return;
-    const i64 modulus = static_cast<i64>(q), last = static_cast<i64>(floor(span.hi));
+// The members of the class of mm modulo q in a span: first, first + q, ..., `count` of them.
+struct Members {
+    i64 first, q, count;
+};
+
+HD Members members_of(u64 q, u64 left, i64 mm, const Span& span) {
+    const i64 modulus = static_cast<i64>(q);
+    if (span.lo > span.hi) return {0, modulus, 0};
+    const i64 last = static_cast<i64>(floor(span.hi));
     const i64 residue = mm % modulus * static_cast<i64>(left) % modulus;  // of -t
     i64 t = static_cast<i64>(ceil(span.lo));
     const i64 behind = (t % modulus + residue) % modulus;  // t + residue, up to a multiple
     if (behind > 0) t += modulus - behind;
     if (behind < 0) t -= behind;
-    for (; t <= last; t += modulus) sink(t);
+    return {t, modulus, t > last ? 0 : (last - t) / modulus + 1};
+}
+
+// Gives every member to sink.
+template <class Sink>
+HD void each_of(const Members& members, const Sink& sink) {
+    i64 t = members.first;
+    for (i64 i = 0; i < members.count; ++i, t += members.q) sink(t);
 }
 
 // Gives every t = j q - mm left, first <= t <= last, with j within the tolerance of an image to sink.
-// j is exact below 2^53, and t is, as a number modulo 2^64.
+// |j| may exceed 2^53 where q is 1 or so, but not 2^63 (lemma 9); t is exact modulo 2^64.
 template <class Sink>
 HD void each_near_image(const FareyWalk<double>& walk, double image, double tolerance, double mm,
                         i64 first, i64 last, const Sink& sink) {
     const u64 q = static_cast<u64>(walk.q);
     const u64 offset = static_cast<u64>(static_cast<i64>(mm)) * static_cast<u64>(walk.left);
-    for (double j = ceil(image - tolerance); j <= image + tolerance; j += 1) {
-        const i64 t = static_cast<i64>(static_cast<u64>(static_cast<i64>(j)) * q - offset);
+    // The tolerance may reach far beyond the run.
+    const double shift = mm * walk.left;
+    const double from = (static_cast<double>(first) + shift) * walk.r;
+    const double to = (static_cast<double>(last) + shift) * walk.r;
+    const double least = larger(image - tolerance, from - LEMMA_9_RUN * magnitude(from));
+    const double most = smaller(image + tolerance, to + LEMMA_9_RUN * magnitude(to));
+    const i64 end = static_cast<i64>(floor(most));
+    for (i64 j = static_cast<i64>(ceil(least)); j <= end; ++j) {
+        const i64 t = static_cast<i64>(static_cast<u64>(j) * q - offset);
         if (first <= t && t <= last) sink(t);
     }
 }

@@ -114,7 +114,7 @@ HD FareyLine line_of_run(const Parabola& f, int run_log2) {
     return {q, left, qd * (f.a0 + bend), d, qd * (f.window + bend) + LEMMA_11_ROUNDING * (1 + qd)};
 }
 
-// Gives every class of a linear run, and the span in which it may matter, to sink(q, left, mm, span).
+// Gives the members of every class of a linear run that may matter to sink.
 template <class Sink>
 HD void each_on_line(const FareyLine& line, double first, double last, const Sink& sink) {
     const double at_first = fused(line.d, first, line.g), at_last = fused(line.d, last, line.g);
@@ -127,15 +127,15 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
             const double width = line.slack * fabs(inverse);
             span = {larger(first, middle - width), smaller(last, middle + width)};
         }
-        sink(line.q, line.left, static_cast<i64>(mm), span);
+        sink(members_of(line.q, line.left, static_cast<i64>(mm), span));
     }
 }
 
 // --- One run.
 
-// Finds what may matter in a run, -H <= t <= last: gives the classes of a line to sink as
-// each_on_line does, or the walk that finds the t to walks.add(task), or calls scan_whole() where
-// all of them must be looked at.
+// Finds what may matter in a run, -H <= t <= last: gives the members of a line's classes to sink, or
+// the walk that finds the t to walks.add(task), or calls scan_whole() where all of them must be
+// looked at.
 template <class Sink, class Scan, class Walks>
 HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
                     const Sink& sink, const Scan& scan_whole, Walks& walks) {

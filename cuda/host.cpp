@@ -79,7 +79,7 @@ void scan_run(const Polynomial& block, u64 run, Output& output) {
                  u64{1} << block.run_log2, output);
 }
 
-// `domains` counts runs here, `scanned` the arguments that the cubic decided.
+// `domains` counts runs here, `scanned` the arguments that were decided one by one.
 void search_by_walks(const Polynomial& block, Output& output) {
     const u128 window = block.run_window_value();
     const int run_log2 = static_cast<int>(block.run_log2);
@@ -96,13 +96,12 @@ void search_by_walks(const Polynomial& block, Output& output) {
         const i64 centre = block.run_start(run) + half, left = block.hi - 1 - centre;
         const i64 last = left < half - 1 ? left : half - 1;
         const auto sink = [&](i64 t) { decide(cubic, centre, t); };
-        const auto on_class = [&](u64 q, u64 left_q, i64 mm, const Span& span) {
-            each_of_class(q, left_q, mm, span, sink);
-        };
+        const auto on_line = [&](const Members& members) { each_of(members, sink); };
         ++output.counts.domains;
-        each_of_run(cubic, window, run_log2, centre, last, on_class,
-                    [&] { scan(cubic, window, -half, static_cast<u64>(last + half + 1), sink); },
-                    walks);
+        const auto scan_whole = [&] {
+            scan_stretch(block, cubic, centre, -half, u64{1} << run_log2, output);
+        };
+        each_of_run(cubic, window, run_log2, centre, last, on_line, scan_whole, walks);
     }
     walks.finish();
 }

@@ -4,12 +4,12 @@
 //
 //   expand_runs   one thread a run:      cubics[i] of run i, from the polynomial of its group
 //   start_walks   one thread a run:      writes starts[i] of run i, or appends the hits of a line;
-//                                        appends the stretches that must be scanned
+//                                        appends classes with many members
 //   walk          one thread a run:      appends the roots near a class, and the fractions with
 //                                        many mm
 //   cross_wide    one warp a fraction:   appends the roots near a class of its mm
-//   take_near     one thread a root:     appends the hits, or a stretch that must be scanned
-//   scan_crowded  all of them:           appends the hits of the stretches
+//   take_near     one thread a root:     appends the hits, or a class with many members
+//   take_crowds   a warp or all of them: appends the hits of the classes with many members
 //
 // The proof is docs/farey.md. A hit is u - lo as in kernels.cu, and may come more than once.
 #include "device.cuh"
@@ -38,10 +38,10 @@ struct Start {
     FareyWalk<double> walk;
 };
 
-// Arguments first <= t <= last of a run, all of which are looked at.
-struct Stretch {
+// Members of a run's class that are looked at by many lanes.
+struct Crowd {
     u64 run;
-    i64 first, last;
+    Members members;
 };
 
 // A fraction with many mm, of which those before `first` are done; `walk` has no right neighbour.
@@ -65,12 +65,10 @@ constexpr int WARPS = 4;  // of a block of `walk`
 constexpr int STEPS = 2;  // between two looks at the queue
 // A fraction with more mm than this after the first leaves its lane.
 constexpr double FEW = 31;
-// A class with more members than this in a span leaves its lane: the span is scanned.
-constexpr double MANY_MEMBERS = 1024;
-
-__device__ bool is_crowded(const Span& span, double q) {
-    return span.hi - span.lo > MANY_MEMBERS * q;
-}
+// A class with more members than this leaves its lane.
+constexpr i64 MANY_MEMBERS = 256;
+// With more than this it is shared by all warps, otherwise one warp takes it.
+constexpr i64 MEMBERS_OF_A_WARP = i64{1} << 16;
 
 __device__ void take(const Runs& runs, const Cubic& cubic, u64 run, i64 t, u64* hits,
                      u64 capacity, Counters* counters) {
@@ -167,10 +165,10 @@ __device__ Queue& at_fixed_address(Queue& queue) {
     return *static_cast<Queue*>(__cvta_shared_to_generic(address));
 }
 
-// A bit for each lane below this one.
+// A bit for each lane below this one, kept in a register too.
 __device__ unsigned lanes_below() {
-    unsigned mask;
-    asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(mask));
+    unsigned mask = (1u << (threadIdx.x & 31)) - 1;
+    asm volatile("" : "+r"(mask));
     return mask;
 }
 
@@ -202,6 +200,20 @@ __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, i
     return __popc(back);
 }
 
+// The lanes from `lane` on, `lanes` of them, share the members of a crowd.
+__device__ i64 take_share(const Runs& runs, const Cubic* cubics, const Crowd& crowd, u64 lane,
+                          u64 lanes, u64* hits, u64 capacity, Counters* counters) {
+    const Cubic cubic = cubics[crowd.run];
+    i64 taken = 0;
+    for (i64 i = static_cast<i64>(lane); i < crowd.members.count; i += static_cast<i64>(lanes)) {
+        ++taken;
+        take(runs, cubic, crowd.run, crowd.members.first + i * crowd.members.q, hits, capacity,
+             counters);
+    }
+    return taken;
+}
+
+// Keeps the start of a run's walk.
 struct StoredStart {
     Start* start;
     HD void add(const FareyTask& task) { *start = {task.run, task.walk}; }
@@ -220,7 +232,7 @@ __global__ void expand_runs(const Runs runs, const Group* groups, int group_log2
 }
 
 __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts, u64* hits,
-                            u64 hit_capacity, Stretch* crowded, u64 crowded_capacity,
+                            u64 hit_capacity, Crowd* crowds, u64 crowd_capacity,
                             Counters* counters) {
     const u64 run = thread_index();
     unsigned scanned = 0;
@@ -229,20 +241,18 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
         const i64 last = runs.last(run);
         starts[run].walk.q = 0;
         StoredStart walks = {starts + run};
-        const auto scan_later = [&](i64 from, i64 to) {
-            append(crowded, &counters->crowded, crowded_capacity, Stretch{run, from, to});
+        const auto leave = [&](const Members& members) {
+            append(crowds, &counters->crowds, crowd_capacity, Crowd{run, members});
         };
-        const auto on_class = [&](u64 q, u64 left, i64 mm, const Span& span) {
-            if (is_crowded(span, static_cast<double>(q)))
-                return scan_later(static_cast<i64>(ceil(span.lo)),
-                                  static_cast<i64>(floor(span.hi)));
-            each_of_class(q, left, mm, span, [&](i64 t) {
+        const auto on_line = [&](const Members& members) {
+            if (members.count > MANY_MEMBERS) return leave(members);
+            each_of(members, [&](i64 t) {
                 ++scanned;
                 take(runs, cubic, run, t, hits, hit_capacity, counters);
             });
         };
         each_of_run(cubic, runs.window(), static_cast<int>(runs.run_log2), runs.centre(run), last,
-                    on_class, [&] { scan_later(-runs.half(), last); }, walks);
+                    on_line, [&] { leave({-runs.half(), 1, last + runs.half() + 1}); }, walks);
     }
     __syncwarp();
     add_by_warp(&counters->domains, run < runs.count);
@@ -250,7 +260,7 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
 }
 
 // Lanes that are done walk on until all of the warp are, but are not looked at.
-__global__ void __launch_bounds__(32 * WARPS)
+__global__ void __launch_bounds__(32 * WARPS, 7)
     walk(const Start* starts, u64 run_count, double half, Near* near, u64 near_capacity,
          Wide* wide, u64 wide_capacity, Counters* counters) {
     __shared__ Queue queues[WARPS];
@@ -310,7 +320,7 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
 
 __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* starts,
                           const Near* near, u64 near_capacity, u64* hits, u64 hit_capacity,
-                          Stretch* crowded, u64 crowded_capacity, Counters* counters) {
+                          Crowd* crowds, u64 crowd_capacity, Counters* counters) {
     const u64 count = at_most(counters->near, near_capacity);
     unsigned scanned = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
@@ -327,10 +337,11 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
             const double root = walk.x + side * roots.w;
             const Span span = {larger(static_cast<double>(first), root - roots.width),
                                smaller(static_cast<double>(last), root + roots.width)};
-            if (is_crowded(span, walk.q)) {
-                append(crowded, &counters->crowded, crowded_capacity,
-                       Stretch{run, static_cast<i64>(ceil(span.lo)),
-                               static_cast<i64>(floor(span.hi))});
+            if (span.hi - span.lo > static_cast<double>(MANY_MEMBERS) * walk.q) {
+                const Members members =
+                    members_of(static_cast<u64>(walk.q), static_cast<u64>(walk.left),
+                               static_cast<i64>(entry.mm), span);
+                append(crowds, &counters->crowds, crowd_capacity, Crowd{run, members});
                 continue;
             }
             each_near_image(walk, side < 0 ? images.down : images.up, images.tolerance, entry.mm,
@@ -344,30 +355,20 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
     add_by_warp(&counters->scanned, scanned);
 }
 
-// Each warp takes pieces of 2^piece_log2 >= 32 arguments of every listed stretch.
-__global__ void scan_crowded(const Runs runs, const Cubic* cubics, const Stretch* crowded,
-                             u64 crowded_capacity, int piece_log2, u64* hits, u64 hit_capacity,
-                             Counters* counters) {
-    const u64 count = at_most(counters->crowded, crowded_capacity);
-    const i64 slice = i64{1} << (piece_log2 - 5);
-    const i64 step = static_cast<i64>(thread_count() >> 5) << piece_log2;
-    const i64 start = static_cast<i64>(thread_index() >> 5 << piece_log2) +
-                      static_cast<i64>(threadIdx.x & 31) * slice;
-    unsigned scanned = 0;
-    for (u64 i = 0; i < count; ++i) {
-        const Stretch stretch = crowded[i];
-        const Cubic cubic = cubics[stretch.run];
-        for (i64 t = stretch.first + start; t <= stretch.last; t += step) {
-            const i64 left = stretch.last - t + 1, length = left < slice ? left : slice;
-            scan(cubic, runs.window(), t, static_cast<u64>(length), [&](i64 hit) {
-                append(hits, &counters->hits, hit_capacity,
-                       static_cast<u64>(runs.centre(stretch.run) + hit - runs.lo));
-            });
-            scanned += static_cast<unsigned>(length);
-        }
-    }
-    __syncwarp();
-    add_by_warp(&counters->scanned, scanned);
+__global__ void take_crowds(const Runs runs, const Cubic* cubics, const Crowd* crowds,
+                            u64 crowd_capacity, u64* hits, u64 hit_capacity,
+                            Counters* counters) {
+    const u64 count = at_most(counters->crowds, crowd_capacity);
+    i64 taken = 0;
+    for (u64 i = thread_index() >> 5; i < count; i += thread_count() >> 5)
+        if (crowds[i].members.count <= MEMBERS_OF_A_WARP)
+            taken += take_share(runs, cubics, crowds[i], threadIdx.x & 31, 32, hits, hit_capacity,
+                                counters);
+    for (u64 i = 0; i < count; ++i)
+        if (crowds[i].members.count > MEMBERS_OF_A_WARP)
+            taken += take_share(runs, cubics, crowds[i], thread_index(), thread_count(), hits,
+                                hit_capacity, counters);
+    if (taken > 0) atomicAdd(&counters->scanned, static_cast<unsigned long long>(taken));
 }
 
 }  // extern "C"

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import cbrt, inf, ldexp, pi
 
 from gmpy2 import mpq
@@ -47,6 +48,7 @@ LIMB = 16.0
 LEAST_RUN_LOG2, MOST_RUN_LOG2 = 2, 31
 """What docs/farey.md proves the walk for."""
 
+SMALL_DENOMINATOR = 64
 LINEAR_REGIME, WIDEST_WINDOW, MOST_ORDER = 1 / 8, 1 / 8, 2.0**30  # as in cuda/farey_run.cuh
 LEAST_DOMAIN_LOG2, MOST_DOMAIN_LOG2 = 6, 30
 
@@ -59,12 +61,16 @@ class Sizes:
         degree, limbs: of its polynomial P.
         window: of P.
         bounds: of |P^(j)/j!|, j = 0 .. degree, on the block; at least four of them.
+        far: |V|/q, where all slopes of the block lie on the arc of one fraction of a small q, else
+            0. The slack of the walk holds a share of |V| (lemma 6), which is then large in every
+            run: flat pieces have slopes near 0 everywhere.
     """
 
     degree: int
     limbs: int
     window: float
     bounds: tuple[float, ...]
+    far: float = 0.0
 
     @property
     def expansion(self) -> float:
@@ -81,8 +87,20 @@ def sizes_of(coefficients: Sequence[int], limbs: int, half_length: int, window: 
     """The sizes of a block with these coefficients, in units of 2^(-64 limbs)."""
     magnitudes = [rough(abs(c), -64 * limbs) for c in coefficients]
     bounds = shifted_bounds(magnitudes, half_length)
-    padding = [0.0] * (4 - len(bounds))
-    return Sizes(len(coefficients) - 1, limbs, window, (*bounds, *padding))
+    bounds += [0.0] * (4 - len(bounds))
+    slope = coefficients[1] % (1 << 64 * limbs)
+    far = far_of(rough(slope, -64 * limbs), bounds[2], half_length)
+    return Sizes(len(coefficients) - 1, limbs, window, tuple(bounds), far)
+
+
+def far_of(slope: float, a2: float, half_length: int) -> float:
+    """`Sizes.far`: V/q = d^2/(4 A2), where the slope is at most d from a fraction (lemma 2)."""
+    if not 0 < a2 <= 1:
+        return 0.0
+    near = Fraction(slope).limit_denominator(SMALL_DENOMINATOR)
+    farthest = abs(slope - float(near)) + 2 * a2 * half_length
+    arc = cbrt(a2) / near.denominator  # 1/(q Q), Q = A2^(-1/3)
+    return farthest**2 / (4 * a2) if farthest <= arc else 0.0
 
 
 def rough(integer: int, exponent: int) -> float:
@@ -127,7 +145,7 @@ def walk_cost(sizes: Sizes, run_log2: int) -> float:
     else:
         order = max(1.0, min(1 / cbrt(a2), MOST_ORDER))
         drift = 16 * (2.0**-36 + 2.0**-52 * (4 * a2 * half * order**2 + 2))  # kappa of lemma 6
-        window += drift * (1 / 2 + a2 * half**2)
+        window += drift * (1 / 2 + a2 * half**2 + sizes.far)
         passed = fractions(a2) * 2 * half + 2
     if not window <= WIDEST_WINDOW:
         return inf

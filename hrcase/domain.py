@@ -206,8 +206,21 @@ def _monotone_ranges(spec: SearchSpec, lo: int, hi: int) -> Iterator[Range]:
     ends = inp.value(lo), inp.value(hi - 1)
     cuts = [_first_from(spec, point) for point in f.critical_points(*ends)]
     cuts += [inp.ceil_ordinal(pole) for pole in f.poles(*ends)]
+    cuts += _cuts_near_ends(spec)
     inner = sorted({cut for cut in cuts if lo < cut < hi})
     yield from pairwise([lo, *inner, hi])
+
+
+def _cuts_near_ends(spec: SearchSpec) -> Iterator[int]:
+    """Cuts 2^8, 2^12, ... numbers from a finite end of the domain.
+
+    f may be singular there, as asin is at 1: polynomials then reach a share of the distance to the
+    end. Between two of these cuts they are of about the same length.
+    """
+    f, first, end = spec.function, *_domain(spec)
+    for point, edge, side in ((f.lo, first, 1), (f.hi, end, -1)):
+        if abs(point) <= spec.inp.max_value:
+            yield from (edge + side * (1 << i) for i in range(8, spec.inp.precision, 4))
 
 
 def _first_from(spec: SearchSpec, point: RealPoint) -> int:

@@ -193,9 +193,11 @@ class Module:
         memory.words[:room] = entries[:room]
 
 
-def install(monkeypatch: pytest.MonkeyPatch, directory: Path) -> FakeCuda:
+def install(
+    monkeypatch: pytest.MonkeyPatch, directory: Path, fake: FakeCuda | None = None
+) -> FakeCuda:
     """Let hrcase.engine.cuda find a fake device; a "cubin" is its shape in two bytes, or none."""
-    fake = FakeCuda()
+    fake = fake or FakeCuda()
 
     def compile_device(degree: int, limbs: int, arch: str) -> Path:
         path = directory / f"{degree}-{limbs}-{arch}.cubin"

@@ -15,6 +15,7 @@ from hrcase.cost import (
     SCAN,
     Sizes,
     best_walk,
+    far_of,
     fractions,
     own_errors,
     rough,
@@ -156,3 +157,22 @@ def test_round_numbers_of_any_size() -> None:
     assert rough(1, -5000) == 0
     assert to_double(scale(3, -1)) == 1.5
     assert to_double(scale(1, 5000)) == inf
+
+
+@pytest.mark.parametrize("lo", [-736, -733, -731, -727, -715])
+def test_flat_pieces_propose_few_arguments(lo: int) -> None:
+    """Subnormal outputs of exp: slopes near 0 in every run. Walks would propose thousands a run."""
+    planned, block = first(exp_on(mpq(lo), mpq(lo) + mpq(1, 8)), WALK)
+    length = 64 << block.run_log2
+    _, counts = run(replace(block, hi=min(block.hi, block.lo + length)), planned.method)
+    assert counts.scanned <= 20 * counts.domains
+
+
+def test_slopes_near_a_small_fraction_are_far_from_the_vertex() -> None:
+    """A third of a turn an argument, and next to it; elsewhere, or on longer blocks, none."""
+    a2, half = 2.0**-60, 1 << 20
+    assert far_of(1 / 3 + 2.0**-24, a2, half) == pytest.approx(2.0**-48 / (4 * a2), rel=0.01)
+    assert far_of(1.0 - 2.0**-24, a2, half) == pytest.approx(2.0**-48 / (4 * a2), rel=0.01)
+    assert far_of(0.6180339887, a2, half) == 0
+    assert far_of(1 / 3, a2, 1 << 50) == 0
+    assert far_of(1 / 3, 0.0, half) == 0

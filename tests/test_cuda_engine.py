@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from hrcase.engine import Block, choose, cpu, lane
 from hrcase.engine.choose import engine_for, has_cuda_device
 from hrcase.engine.cpu import CpuEngine
-from hrcase.engine.cuda import CudaEngine, DeviceError, driver
+from hrcase.engine.cuda import CudaEngine, driver
+from hrcase.engine.lane import DeviceError
 from hrcase.errors import HrcaseError, InputError, NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 
@@ -88,7 +89,7 @@ def test_an_overflow_runs_again_with_room(
     ("method", "name"),
     [
         *(("regular", name) for name in ("failing", "subfailing", "hits")),
-        *(("farey", name) for name in ("crowded", "wide", "near", "hits")),
+        *(("farey", name) for name in ("crowds", "wide", "near", "hits")),
     ],
 )
 def test_every_list_may_overflow(

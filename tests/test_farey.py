@@ -5,81 +5,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from brute.blocks import (
+    ONE,
+    adversarial_block,
+    is_lost,
+    kernels,
+    long_walk_block,
+    mediant_block,
+    planted_at,
+    planted_block,
+)
 
-from hrcase import toolchain
 from hrcase.engine import Block, cpu
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.plan import Tuning
 from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range, interval
 
-ONE = 1 << 128
 TOY = Format("toy20", 20, -30, 30)
-
-
-def slope(generator: random.Random) -> int:
-    """Anything; near a small fraction; a coarse dyadic; next to an integer or a half."""
-    kind = generator.random()
-    if kind < 0.3:
-        return generator.getrandbits(128)
-    if kind < 0.6:
-        q = generator.randint(1, 200)
-        near = generator.getrandbits(generator.randint(40, 120))
-        offset = generator.choice((0, 0, 1, -1, near, -near))
-        return (generator.randint(0, q) * ONE // q + offset) % ONE
-    if kind < 0.8:
-        return generator.randrange(1 << 10) << 118
-    return generator.choice((0, 1, ONE - 1, ONE >> 1))
-
-
-def sized(generator: random.Random, log2: float) -> int:
-    """A coefficient of about 2^log2 of either sign; 0 now and then."""
-    if generator.random() < 0.07:
-        return 0
-    return int(2.0 ** max(0.0, 128 + log2)) * generator.choice((1, -1))
-
-
-def adversarial_block(generator: random.Random) -> Block:
-    """A cubic with any curvature, inflections inside, points exactly at the window's edge."""
-    run_log2 = generator.randint(2, 18)
-    length = generator.choice((1, 1 << run_log2, generator.randint(1, 3 << run_log2)))
-    lo = -generator.randint(0, length)
-    curvature = generator.uniform(-62, -6)
-    cubic = curvature * 1.5 + generator.uniform(-20, 2)
-    window = int(2.0 ** generator.uniform(-50, -3) * ONE) * (generator.random() > 0.1)
-    c = [generator.getrandbits(128), slope(generator)]
-    c += [sized(generator, curvature), sized(generator, cubic)]
-    if generator.random() < 0.3:
-        t = generator.randint(lo, lo + length - 1)
-        edge = generator.choice((window, -window)) + generator.choice((0, 1, -1))
-        c[0] = (edge - c[1] * t - c[2] * t * t - c[3] * t**3) % ONE
-    return Block(3, 2, tuple(c), window, lo, lo + length, run_log2, window, 6, (0, 0))
-
-
-def planted_block(generator: random.Random) -> tuple[Block, int]:
-    """A long run of a real curvature, and a t of it at the very edge of a tiny window.
-
-    The window is so small that what is added to it for the arithmetic in doubles decides.
-    """
-    run_log2 = generator.randint(12, 27)
-    half = 1 << (run_log2 - 1)
-    hi = generator.choice((half, generator.randint(1 - half, half)))
-    t = generator.choice((-half, hi - 1, hi - 1, generator.randint(-half, hi - 1)))
-    curvature = generator.uniform(-3 * run_log2 - 1, 6 - 2 * run_log2)
-    if run_log2 < 15:
-        curvature = generator.uniform(-3 * run_log2 - 1, -4)
-    c2 = sized(generator, curvature)
-    c3 = sized(generator, min(-3.0 * run_log2 - 30, curvature * 1.5))
-    window = generator.choice((0, 0, generator.getrandbits(70)))
-    c1 = slope(generator) - 2 * c2 * generator.choice((0, 0, t, -half))
-    c0 = generator.choice((window, -window)) - c1 * t - c2 * t * t - c3 * t**3
-    block = Block(3, 2, (c0, c1, c2, c3), window, -half, hi, run_log2, window, 6, (0, 0))
-    return block, t
-
-
-def lost(planted: list[tuple[Block, int]]) -> list[tuple[Block, int]]:
-    """Those that the walk does not find."""
-    return [(block, t) for block, t in planted if t not in cpu.run(block, "farey")[0]]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -109,25 +52,33 @@ def test_the_walk_finds_what_the_scan_finds(seed: int) -> None:
     ],
     ids=" ".join,
 )
-def test_no_lanes_reciprocals_or_order_miss_anything(
-    options: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_no_lanes_reciprocals_or_order_miss_anything(options: list[str], tmp_path: Path) -> None:
     generator = random.Random(99)
     blocks = [adversarial_block(generator) for _ in range(300)]
     planted = [planted_block(generator) for _ in range(4000)]
+    planted += [mediant_block(generator) for _ in range(1000)]
+    planted += [long_walk_block(generator)]
     expected = [cpu.run(block, "scan")[0] for block in blocks]
-    with monkeypatch.context() as patch:
-        patch.setattr(toolchain, "_HOST_OPTIONS", (*toolchain._HOST_OPTIONS, *options))
-        patch.setenv("HRCASE_CACHE", str(tmp_path))
-        cpu.library.cache_clear()
-        try:
-            found = [cpu.run(block, "farey")[0] for block in blocks]
-            missed = lost(planted)
-        finally:
-            cpu.library.cache_clear()
+    with kernels(tmp_path, *options):
+        found = [cpu.run(block, "farey")[0] for block in blocks]
+        missed = list(filter(is_lost, planted))
     for block, here, there in zip(blocks, found, expected, strict=True):
         assert np.array_equal(here, there), block
     assert missed == []
+
+
+@pytest.mark.parametrize("run_log2", [28, 30])
+@pytest.mark.parametrize("end", [-1, 1])
+def test_far_ends_of_the_arcs_of_integers(run_log2: int, end: int) -> None:
+    """V, mm and j are at their largest: the run lies at the end of an arc of q = 1, x far outside.
+
+    A fraction of the largest q before or after it has a V beyond 2^53.
+    """
+    half = 1 << run_log2 - 1
+    slope, bend = end * ONE // (half + 1), ONE >> 3 * run_log2 - 3
+    for t in (-half, half - 1):
+        block, t = planted_at(t, (slope - 2 * bend * t, bend, 0), 0, 0, run_log2, half)
+        assert t in cpu.run(block, "farey")[0]
 
 
 @pytest.mark.parametrize("sign", [1, -1])

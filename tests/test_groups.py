@@ -95,10 +95,13 @@ def test_quotients_are_exact_below_two_to_the_32() -> None:
         for a in (q * b, q * b - 1, q * b + b - 1, generator.getrandbits(64)):
             if 0 <= a < 1 << 64:
                 pairs.append((a, b))
-    a, b = (np.array(part, dtype=np.uint64) for part in zip(*pairs, strict=True))
-    found = np.zeros_like(a)
-    cpu.library(3, 2).quotients(a.ctypes.data, b.ctypes.data, len(a), found.ctypes.data)
-    exact = a // b
+    dividends: Words = np.array([a for a, _ in pairs], dtype=np.uint64)
+    divisors: Words = np.array([b for _, b in pairs], dtype=np.uint64)
+    found = np.zeros_like(dividends)
+    cpu.library(3, 2).quotients(
+        dividends.ctypes.data, divisors.ctypes.data, len(pairs), found.ctypes.data
+    )
+    exact = dividends // divisors
     small = exact < 1 << 32
     assert small.sum() > 40000
     assert (found[small] == exact[small]).all()

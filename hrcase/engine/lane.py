@@ -34,7 +34,7 @@ COUNTERS = (
     "subfailing",
     "fractions",
     "wide",
-    "crowded",
+    "crowds",
     "near",
     "scanned",
     "hits",
@@ -48,15 +48,14 @@ ENTRY_BYTES = {
     "failing": 8,
     "subfailing": 8,
     "wide": 72,
-    "crowded": 24,
+    "crowds": 32,
     "near": 64,
     "hits": 8,
     "candidates": 8,
 }
 """Of the lists, by the counter that counts them (cuda/device.cuh)."""
 
-FIRST_CROWDED = 1 << 12
-SCAN_PIECE_LOG2 = 11
+FIRST_CROWDS = 1 << 12
 
 
 class DeviceError(HrcaseError):
@@ -108,7 +107,7 @@ class Unit:
 
 
 WALK_KERNELS = frozenset(
-    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "scan_crowded"}
+    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "take_crowds"}
 )
 """Those of cuda/walks.cu."""
 
@@ -215,19 +214,19 @@ class Lane:
     def _launch_walks(self, kernels: Kernels, unit: Unit) -> None:
         runs, threads = unit.packed_runs(), _blocks(unit.runs)
         cubics, starts, counters = self.cubics.memory, self.starts.memory, self.counters
-        crowded, wide, near = (self._list(name) for name in ("crowded", "wide", "near"))
+        crowds, wide, near = (self._list(name) for name in ("crowds", "wide", "near"))
         hits = self._list("hits")
         count, half = np.uint64(unit.runs), np.float64(1 << unit.block.run_log2 - 1)
         lists: tuple[Any, ...]
-        lists = *hits, *crowded, counters
+        lists = *hits, *crowds, counters
         self._call(kernels, "start_walks", threads, runs, cubics, starts, *lists)
         lists = *near, *wide, counters
         self._call(kernels, "walk", threads, starts, count, half, *lists)
         self._call(kernels, "cross_wide", self.grid, runs, starts, *wide, *near, counters)
-        lists = *near, *hits, *crowded, counters
+        lists = *near, *hits, *crowds, counters
         self._call(kernels, "take_near", self.grid, runs, cubics, starts, *lists)
-        lists = *crowded, np.int32(SCAN_PIECE_LOG2), *hits, counters
-        self._call(kernels, "scan_crowded", self.grid, runs, cubics, *lists)
+        lists = *crowds, *hits, counters
+        self._call(kernels, "take_crowds", self.grid, runs, cubics, *lists)
 
     def _list(self, name: str) -> tuple[Any, np.uint64]:
         return self.lists[name].arguments
@@ -280,7 +279,7 @@ class Lane:
         self.cubics.reserve(unit.runs)
         if unit.method == "farey":
             self.starts.reserve(unit.runs)
-            self.lists["crowded"].reserve(FIRST_CROWDED)
+            self.lists["crowds"].reserve(FIRST_CROWDS)
             for name in ("wide", "near"):
                 self.lists[name].reserve(FIRST_CAPACITY)
         else:

@@ -1,0 +1,76 @@
+"""PyCUDA's driver module with the device's own kernels, run on the CPU (tests/emulated/).
+
+Where fake_cuda answers for the kernels, here cuda/kernels.cu and cuda/walks.cu themselves run,
+compiled by g++, each warp lane by lane: the engine's launches, the kernels' lists, queues and
+chunks are tested without a device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_cuda import ANY_SHAPE, FakeCuda, Memory, Module, Stream, install
+
+from hrcase.toolchain import source_directory
+
+HERE = Path(__file__).parent / "emulated"
+
+
+@cache
+def library(degree: int, limbs: int) -> ctypes.CDLL:
+    """All kernels of one shape for the CPU."""
+    target = Path(mkdtemp(prefix="hrcase-emulated-")) / f"{degree}-{limbs}.so"
+    options = ("-O1", "-march=native", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared")
+    shape = (f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
+    paths = ("-I", str(source_directory()), "-I", str(HERE), "-o", str(target))
+    source = str(HERE / "kernels.cpp")
+    subprocess.run(("g++", *options, "-fPIC", *shape, *paths, source), check=True)
+    return ctypes.CDLL(str(target))
+
+
+class EmulatedModule(Module):
+    """The kernels of one shape, or those without."""
+
+    def __init__(self, cuda: FakeCuda, degree: int, limbs: int) -> None:
+        self.cuda, self.kernels = cuda, library(degree, limbs)
+
+    def get_function(self, name: str) -> Callable[..., None]:
+        function = getattr(self.kernels, f"launch_{name}")
+        function.restype = None
+
+        def launch(*arguments: Any, block: Any, grid: Any, stream: Stream) -> None:
+            self.cuda.launched.append(name)
+            kept = [_c_value(argument) for argument in arguments]
+            pointers = (ctypes.c_void_p * len(kept))(*(ctypes.addressof(value) for value in kept))
+            function(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), pointers)
+
+        return launch
+
+
+class EmulatedCuda(FakeCuda):
+    """The module."""
+
+    def module_from_buffer(self, cubin: bytes) -> Module:
+        return EmulatedModule(self, *(cubin or ANY_SHAPE))
+
+
+def emulate(monkeypatch: pytest.MonkeyPatch, directory: Path) -> FakeCuda:
+    """Let hrcase.engine.cuda find an emulated device."""
+    return install(monkeypatch, directory, EmulatedCuda())
+
+
+def _c_value(argument: Any) -> Any:
+    if isinstance(argument, Memory):
+        return ctypes.c_uint64(argument.words.ctypes.data)
+    if isinstance(argument, np.ndarray):  # a struct, by value
+        return (ctypes.c_char * argument.nbytes).from_buffer_copy(argument.tobytes())
+    kinds = {"uint64": ctypes.c_uint64, "int32": ctypes.c_int32, "float64": ctypes.c_double}
+    return kinds[argument.dtype.name](argument.item())
