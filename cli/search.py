@@ -1,50 +1,31 @@
 """hrcase search: list every hard-to-round case."""
 
-import json
+import re
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from hrcase import search as walk
 from hrcase.claim import bits_in_words, range_text, settled_line
+from hrcase.cli.asked import spec_of
 from hrcase.cli.errors import UsageError
+from hrcase.cli.outputs import check_output, export_job, write_claim
+from hrcase.cli.progress import Watch
+from hrcase.cli.work import Means, engines, means_options, start_job
 from hrcase.domain import Rule, split
-from hrcase.engine.choose import engine_for
 from hrcase.errors import Interrupted
-from hrcase.export import atomic_write, check_writable
+from hrcase.export import atomic_write
 from hrcase.export.csv import write_csv
 from hrcase.export.wc import write_wc
-from hrcase.formats import FORMATS, Format, format_by_name
-from hrcase.functions import function_by_name
-from hrcase.hexfloat import parse_interval, to_hex
+from hrcase.formats import FORMATS
+from hrcase.hexfloat import to_hex
 from hrcase.lattice import ROUNDINGS
 from hrcase.plan import Tuning, next_block
-from hrcase.spec import (
-    SIGNS,
-    Region,
-    SearchSpec,
-    default_bits,
-    exponent_range,
-    interval,
-    one_sign,
-)
-
-SUFFIXES = (".csv", ".wc")
-SECONDS_BETWEEN_LINES = 60.0
+from hrcase.spec import SIGNS, SearchSpec
 
 
 @click.command(name="search")
@@ -66,15 +47,19 @@ SECONDS_BETWEEN_LINES = 60.0
     default="all",
     help="Breakpoints: all, midpoints (nearest), or numbers (directed).",
 )
+@means_options
 @click.option(
-    "--method",
-    type=click.Choice(("farey", "regular", "lefevre")),
-    default=walk.DEFAULT_METHOD,
-    show_default=True,
-    help="The Farey walk, or a three-distance test. It never changes the result.",
+    "--job",
+    "directory",
+    type=click.Path(path_type=Path),
+    help="Keep all state in this new directory; hrcase resume goes on with it.",
 )
-@click.option("--device", default="auto", help="auto, cpu, cuda or cuda:N. Never the result.")
-@click.option("--threads", type=click.IntRange(min=1), help="Default: all processors.")
+@click.option(
+    "--shard",
+    "shard_text",
+    metavar="I/N",
+    help="Make a job of part I of N only; hrcase merge puts the parts together.",
+)
 @click.option(
     "--max-cases",
     type=click.IntRange(min=1),
@@ -92,12 +77,12 @@ def command(
     output_name: str | None,
     bits: int | None,
     rounding: str,
-    method: str,
-    device: str,
-    threads: int | None,
+    directory: Path | None,
+    shard_text: str | None,
     max_cases: int,
     output: Path | None,
     explain: bool,
+    **given: Any,
 ) -> None:
     """List every hard-to-round case of FUNCTION.
 
@@ -106,31 +91,55 @@ def command(
     the claim (what the list says, to the letter) beside it in FILE.claim.json. Progress and
     summary go to stderr.
     """
-    function_by_name(function)
-    inp = format_by_name(input_name)
-    out = format_by_name(output_name or input_name)
-    region = _region(inp, exponent_range, interval_text, sign)
-    spec = SearchSpec(
-        function, inp, out, default_bits(out) if bits is None else bits, rounding, region
+    means = Means(**given)
+    spec = spec_of(
+        function,
+        exponents=exponent_range,
+        interval_text=interval_text,
+        sign=sign,
+        input_name=input_name,
+        output_name=output_name,
+        bits=bits,
+        rounding=rounding,
     )
     if explain:
-        click.echo("\n".join(_budgets(spec, Tuning(method=method))))
+        click.echo("\n".join(_budgets(spec, Tuning(method=means.method))))
         return
     if output is not None:
-        _check_output(output)
-    engine, notice = engine_for(device, threads)
-    if notice is not None:
-        click.echo(notice, err=True)
+        check_output(output)
+    if directory is not None:
+        shard = _shard(shard_text)
+        start_job(spec, directory, max_cases, means, shard)
+        if output is not None and shard == (1, 1):
+            export_job(directory, output.suffix[1:], output)
+        return
+    for option, value in (
+        ("--shard", shard_text),
+        ("--max-time", means.max_time),
+        ("--cluster", means.cluster),
+    ):
+        if value is not None:
+            raise UsageError(f"{option} needs a job that can go on later; give --job DIR too")
     started = time.monotonic()
     try:
-        with closing(engine), _Watch(sys.stderr) as watch:
-            result = walk.search(spec, method, threads, None, max_cases, watch.see, engine)
+        with engines(means.device, means.threads) as found, Watch(sys.stderr) as watch:
+            result = walk.search(
+                spec, means.method, means.threads, None, max_cases, watch.see, found
+            )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
     _give(result, output)
-    click.echo(f"device    {engine.name}", err=True)
+    click.echo(f"device    {', '.join(engine.name for engine in found)}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
+
+
+def _shard(text: str | None) -> tuple[int, int]:
+    """I/N as numbers."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text or "1/1")
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--shard {text} is not I/N with 1 <= I <= N; give, say, 2/5")
+    return int(found[1]), int(found[2])
 
 
 def _budgets(spec: SearchSpec, tuning: Tuning) -> Iterator[str]:
@@ -151,43 +160,6 @@ def _budgets(spec: SearchSpec, tuning: Tuning) -> Iterator[str]:
         yield from planned.budget.explain(1 << block.domain_log2 if block.domain_log2 else 0)
 
 
-def _region(
-    inp: Format, exponents: str | None, interval_text: str | None, sign: str | None
-) -> Region:
-    if interval_text is not None:
-        if exponents is not None or sign is not None:
-            raise UsageError(
-                "--interval excludes --exponent-range and --sign; its bounds carry their signs; "
-                "give one of them"
-            )
-        lo, hi = parse_interval(interval_text)
-        low_text, high_text = (part.strip() for part in interval_text.split(","))
-        return interval(inp, lo, hi, f"{low_text} <= x < {high_text}")
-    if exponents is None:
-        return one_sign(inp, sign or "both")
-    try:
-        first, last = (int(part) for part in exponents.split(":"))
-    except ValueError:
-        raise UsageError(
-            f"--exponent-range {exponents!r} is not A:B with two integers; give, say, -3:4"
-        ) from None
-    return exponent_range(inp, first, last, sign or "both")
-
-
-def _check_output(output: Path) -> None:
-    if output.suffix not in SUFFIXES:
-        raise UsageError(
-            f"--output {output} ends in neither .csv nor .wc; the suffix says the file's type; "
-            "give FILE.csv or FILE.wc"
-        )
-    check_writable(output)
-    check_writable(_claim_path(output))
-
-
-def _claim_path(output: Path) -> Path:
-    return output.with_name(output.name + ".claim.json")
-
-
 def _give(result: walk.SearchResult, output: Path | None) -> None:
     """Write the list: to stdout, or with its claim beside it."""
     if output is None:
@@ -195,9 +167,7 @@ def _give(result: walk.SearchResult, output: Path | None) -> None:
         return
     with atomic_write(output) as stream:
         _write(result, stream, output.suffix)
-    with atomic_write(_claim_path(output)) as stream:
-        json.dump(result.claim.to_json(), stream, indent=2)
-        stream.write("\n")
+    write_claim(result.claim, output)
 
 
 def _write(result: walk.SearchResult, stream: TextIO, suffix: str) -> None:
@@ -268,54 +238,3 @@ def _phases(s: walk.Statistics) -> list[str]:
         f"phase 2   {s.counts['subdomains']} subdomains tested",
         f"phase 3   {s.counts['scanned']} arguments scanned, {s.counts['hits']} hits",
     ]
-
-
-class _Watch:
-    """Progress on stderr: a bar on a terminal, a line a minute elsewhere."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.started = self.spoken = time.monotonic()
-        self.bar: Progress | None = None
-        if stream.isatty():
-            self.bar = Progress(
-                TextColumn("searching"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
-                TextColumn("{task.fields[found]} candidates"),
-                console=Console(file=stream),
-                transient=True,
-            )
-            self.task = self.bar.add_task("search", total=None, found=0)
-
-    def __enter__(self) -> "_Watch":
-        if self.bar is not None:
-            self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-    def see(self, progress: walk.Progress) -> None:
-        """Show how far the search is."""
-        if self.bar is not None:
-            self.bar.update(
-                self.task,
-                completed=progress.done,
-                total=progress.total,
-                found=progress.candidates,
-            )
-            return
-        now = time.monotonic()
-        if now - self.spoken < SECONDS_BETWEEN_LINES:
-            return
-        self.spoken = now
-        share = progress.done / max(progress.total, progress.done, 1.0)
-        left = (now - self.started) * (1 - share) / max(share, 1e-9)
-        click.echo(
-            f"{100 * share:.1f} % done, {progress.candidates} candidates, {left:.0f} s left",
-            file=self.stream,
-        )

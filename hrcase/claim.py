@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
 from hrcase.formats import Format
@@ -70,9 +71,18 @@ def bits_in_words(bits: int) -> str:
 
 
 def make_claim(
-    spec: SearchSpec, settled: list[Piece], removed: list[Removed], cases: int, exact: int
+    spec: SearchSpec,
+    settled: list[Piece],
+    removed: list[Removed],
+    cases: int,
+    exact: int,
+    versions: Collection[str] = (),
 ) -> Claim:
-    """Fill in the claim of a complete search."""
+    """Fill in the claim of a complete search.
+
+    Args:
+        versions: of hrcase that took part in it; default this one.
+    """
     f = spec.function
     where = f"{spec.region.text} and " if spec.region.text else ""
     elsewhere = ", or in one that is not covered" if removed else ""
@@ -95,7 +105,8 @@ def make_claim(
         proved="pieces tile the range; Taylor remainders by ball arithmetic; windows as in "
         "docs/method.md; settled ranges by exact comparison at their ends.",
         rerun="each case evaluated by MPFR and by Arb.",
-        trusted=f"compiler, processor, MPFR, Arb, the proofs in docs/, hrcase {version()}.",
+        trusted=f"compiler, processor, MPFR, Arb, the proofs in docs/, "
+        f"hrcase {', '.join(sorted(versions)) or version()}.",
     )
 
 

@@ -115,6 +115,17 @@ def source_directory() -> Path:
     )
 
 
+@lru_cache
+def kernels_digest() -> str:
+    """SHA-256 over the sources of the kernels: equal digests, equal kernels."""
+    total = hashlib.sha256()
+    for path in sorted(source_directory().iterdir()):
+        if path.is_file():
+            data = path.read_bytes()
+            total.update(f"{path.name} {len(data)} ".encode() + data)
+    return total.hexdigest()
+
+
 def _shape(degree: int, limbs: int) -> tuple[str, str]:
     if degree < 1 or limbs < 2:
         raise ValueError(

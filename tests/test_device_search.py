@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hrcase import refine, toolchain
-from hrcase import search as walk
+from hrcase import toolchain
+from hrcase.domain import Rule
 from hrcase.engine import Block, Counts, cpu, cuda
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine
 from hrcase.errors import HrcaseError
 from hrcase.formats import FORMATS
-from hrcase.plan import Tuning, parcels, plan_parcel
+from hrcase.job import units, walk
+from hrcase.plan import Tuning, plan_parcel
+from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range
 from hrcase.toolchain import ToolchainError
 from hrcase.workers import Workers
@@ -48,27 +50,33 @@ class Device(CpuEngine):
         return super().run(block, method)
 
 
+def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A single unit is reason enough for worker processes."""
+    monkeypatch.setattr(units, "MANY_UNITS", 0)
+    monkeypatch.setattr(walk, "MANY_UNITS", 1)
+
+
 @pytest.mark.parametrize("method", ["regular", "farey"])
 def test_what_worker_processes_plan_gives_the_same_cases(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    expected = walk.search(EXP, method, 1)
-    monkeypatch.setattr(walk, "MANY_BLOCKS", 1)
+    expected = search(EXP, method, 1)
+    make_small(monkeypatch)
     order: list[str] = []
-    start, refuse = Workers.start, walk._Run._refuse_floods
+    start, refuse = Workers.start, units.Plan.refuse_floods
 
     def note_start(workers: Workers) -> None:
         order.append("workers started")
         start(workers)
 
-    def note_split(run: walk._Run, most_cases: int) -> None:
+    def note_split(plan: units.Plan, most_cases: int) -> None:
         order.append("all pieces known")
-        refuse(run, most_cases)
+        refuse(plan, most_cases)
 
     monkeypatch.setattr(Workers, "start", note_start)
-    monkeypatch.setattr(walk._Run, "_refuse_floods", note_split)
+    monkeypatch.setattr(units.Plan, "refuse_floods", note_split)
     engine = Device()
-    found = walk.search(EXP, method, 2, engine=engine)
+    found = search(EXP, method, 2, engine=engine)
     assert found.cases == expected.cases
     assert len(found.cases) > 100
     assert found.statistics.counts == expected.statistics.counts
@@ -78,42 +86,38 @@ def test_what_worker_processes_plan_gives_the_same_cases(
 
 def test_candidates_are_decided_while_the_device_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each once, whether it was begun early or is left for the end."""
-    expected = walk.search(EXP, "regular", 1)
-    monkeypatch.setattr(walk, "MANY_BLOCKS", 1)
-    monkeypatch.setattr(refine, "CHUNK", 50)
-    begun: list[int] = []
+    expected = search(EXP, "regular", 1)
+    make_small(monkeypatch)
+    monkeypatch.setattr(walk, "CHUNK", 50)
+    decided: list[int] = []
     submit = Workers.submit
 
     def note(workers: Workers, function: Any, item: Any) -> Any:
-        if isinstance(item, list):
-            begun.extend(item)
+        if function.func is walk._decide_all:
+            decided.append(sum(len(ordinals) for ordinals, _ in item))
         return submit(workers, function, item)
 
     monkeypatch.setattr(Workers, "submit", note)
-    monkeypatch.setattr(Device, "slice_domains", 1 << 12)
-    found = walk.search(EXP, "regular", 2, engine=Device())
+    found = search(EXP, "regular", 2, engine=Device())
     assert found.cases == expected.cases
     assert found.statistics.rejected == expected.statistics.rejected
-    candidates = found.statistics.counts["candidates"]
-    assert candidates - 100 <= len(begun) == len(set(begun)) <= candidates
-    assert len(begun) % 50 == 0
+    assert sum(decided) == found.statistics.counts["candidates"]
+    assert len(decided) > 3
 
 
 def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Workers, "start", lambda _: pytest.fail("a process for next to nothing"))
-    assert walk.search(EXP, "regular", 2, engine=Device()).cases
+    assert search(EXP, "regular", 2, engine=Device()).cases
 
 
 def test_budgets_stay_with_the_workers() -> None:
-    run = walk._Run(EXP, 1, Tuning(), None, Device())
-    with Workers(1) as workers:
-        pieces, to_plan = run._split(workers)
-        lean = walk._plan_lean(EXP, Tuning(), to_plan[0])
-    whole = plan_parcel(EXP, Tuning(), to_plan[0])
+    plan = units.make_plan(EXP)
+    unit = next(unit for unit in plan.units if unit.piece.rule is Rule.SEARCHED)
+    (lean,) = walk._plan_units(EXP, Tuning(), [unit])
+    whole = plan_parcel(EXP, Tuning(), unit.piece)
     assert [part.budget for part in lean] == [None] * len(whole)
     assert all(part.budget is not None for part in whole)
     assert [part.block for part in lean] == [part.block for part in whole]
-    assert to_plan[0] == parcels(pieces[0], whole[0])[0]
 
 
 def test_kernels_that_cannot_be_compiled_end_the_search() -> None:
@@ -122,7 +126,7 @@ def test_kernels_that_cannot_be_compiled_end_the_search() -> None:
             raise ToolchainError("no compiler")
 
     with pytest.raises(HrcaseError, match="no compiler"):
-        walk.search(EXP, "regular", 1, engine=Broken())
+        search(EXP, "regular", 1, engine=Broken())
 
 
 def test_the_cpu_compiles_shapes_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -295,8 +295,9 @@ SIGNALLED = """
 import signal, sys
 from hrcase.cli import main, search
 def see(watch, progress):
-    print("some work is done", file=sys.stderr, flush=True)
-search._Watch.see = see
+    if progress.units:
+        print("some work is done", file=sys.stderr, flush=True)
+search.Watch.see = see
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell ignores it
 sys.exit(main.run(sys.argv[1:]))
 """

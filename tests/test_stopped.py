@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 
 from hrcase import search as walk
-from hrcase.cli import main
-from hrcase.cli import search as command
+from hrcase.cli import main, progress
 from hrcase.formats import FORMATS
-from hrcase.search import Progress, SearchResult, Stopped, search
+from hrcase.job.progress import Progress
+from hrcase.search import SearchResult, Stopped, search
 from hrcase.spec import SearchSpec, exponent_range
 
 BINARY32 = FORMATS["binary32"]
@@ -70,7 +70,7 @@ def stopped_command(monkeypatch: pytest.MonkeyPatch) -> int:
     def interrupt(watch: object, progress: Progress) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command._Watch, "see", interrupt)
+    monkeypatch.setattr(progress.Watch, "see", interrupt)
     asked = ("exp", "--format", "binary32", "--exponent-range=-3:3", "--bits", "17")
     return main.run(["search", "--device", "cpu", "--threads", "1", *asked])
 

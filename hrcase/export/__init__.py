@@ -6,12 +6,14 @@ complete list.
 
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO, TypeVar
 
 from hrcase.errors import ExportError
+
+Stream = TypeVar("Stream", TextIO, BinaryIO)
 
 
 def check_writable(path: str | Path) -> None:
@@ -38,8 +40,7 @@ def check_writable(path: str | Path) -> None:
         )
 
 
-@contextmanager
-def atomic_write(path: str | Path) -> Iterator[TextIO]:
+def atomic_write(path: str | Path) -> AbstractContextManager[TextIO]:
     """Open a text stream whose content stands at `path` at the end of the block, or not at all.
 
     The text goes to a temporary file in the same directory, is forced to the disk, and is renamed
@@ -48,11 +49,21 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
     Lines end in '\\n' on every system.
     Raises ExportError when the file cannot be written.
     """
+    return _atomic(path, lambda new: open(new, "x", encoding="utf-8", newline="\n"))
+
+
+def atomic_write_bytes(path: str | Path) -> AbstractContextManager[BinaryIO]:
+    """As `atomic_write`, for bytes."""
+    return _atomic(path, lambda new: open(new, "xb"))
+
+
+@contextmanager
+def _atomic(path: str | Path, open_new: Callable[[Path], Stream]) -> Iterator[Stream]:
     check_writable(path)
     target = Path(os.path.realpath(path))
     temporary = target.parent / f".hrcase-{secrets.token_hex(8)}.tmp"
     try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as stream:
+        with open_new(temporary) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

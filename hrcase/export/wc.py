@@ -16,11 +16,16 @@ def write_wc(stream: TextIO, claim: str, cases: Iterable[HRCase]) -> None:
     Line ends in the claim are kept; longer lines are wrapped between words. The form has no place
     for expected values: its readers compute them.
     """
+    write_arguments(stream, claim, (to_hex(case.x) for case in cases))
+
+
+def write_arguments(stream: TextIO, claim: str, arguments: Iterable[str]) -> None:
+    """As `write_wc`, of arguments in hexadecimal."""
     for paragraph in claim.splitlines():
         for line in _wrapped(paragraph):
             stream.write(f"# {line}".rstrip() + "\n")
-    for case in cases:
-        stream.write(to_hex(case.x) + "\n")
+    for argument in arguments:
+        stream.write(argument + "\n")
 
 
 def _wrapped(paragraph: str) -> list[str]:

@@ -1,0 +1,184 @@
+"""Engines that take slices from one queue, each with its own threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
+
+from hrcase.engine import Counts, Engine
+from hrcase.engine.choose import engine_for
+from hrcase.errors import HrcaseError, InputError
+from hrcase.plan import PlannedBlock
+
+IN_FLIGHT = 3
+"""Slices handed to each thread of an engine at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What an engine gave for a slice.
+
+    Attributes:
+        ordinals: of the candidates.
+        counts: what it took to find them, by the name of the counter.
+        seconds: from the call to its return.
+        device: the engine's name.
+    """
+
+    ordinals: list[int]
+    counts: dict[str, int]
+    seconds: float
+    device: str
+
+
+class Crew:
+    """The engines of a search. As a context: its threads end with it.
+
+    An engine that fails is retired while there are others: its slice goes back into the queue.
+
+    Attributes:
+        capacity: slices to hand out at a time.
+        slice_work: domain tests in a slice, for the engine that takes most.
+        is_device: an engine leaves the processors free.
+        on_retired: told the name of an engine and its error, in the engine's thread.
+    """
+
+    def __init__(
+        self,
+        engines: Sequence[Engine],
+        on_retired: Callable[[str, Exception], None] | None = None,
+    ) -> None:
+        self.engines, self.on_retired = engines, on_retired
+        self.capacity = IN_FLIGHT * sum(engine.workers for engine in engines)
+        self.slice_work = max(engine.slice_domains for engine in engines)
+        self.is_device = any(engine.is_device for engine in engines)
+        self._queue: SimpleQueue[tuple[PlannedBlock, Future[Landed]] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._working = set(map(id, engines))
+        self._threads: list[threading.Thread] = []
+        self._preparing: list[threading.Thread] = []
+        self._failure: HrcaseError | None = None
+
+    def __enter__(self) -> Crew:
+        for engine in self.engines:
+            for _ in range(engine.workers):
+                work = partial(self._serve, engine)
+                self._threads.append(threading.Thread(target=work, daemon=True))
+                self._threads[-1].start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _thread in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
+        """Have the engines compile the kernels of these shapes, while they work."""
+        for engine in self.engines:
+            work = partial(self._prepare, engine, shapes)
+            self._preparing.append(threading.Thread(target=work, daemon=True))
+            self._preparing[-1].start()
+
+    def finish_preparing(self) -> None:
+        """Wait until they are compiled; raises what went wrong with the last engine."""
+        for thread in self._preparing:
+            thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def submit(self, part: PlannedBlock) -> Future[Landed]:
+        """Hand out a slice."""
+        future: Future[Landed] = Future()
+        self._queue.put((part, future))
+        return future
+
+    @property
+    def in_words(self) -> str:
+        """The engines by name."""
+        return ", ".join(engine.name for engine in self.engines)
+
+    def _prepare(self, engine: Engine, shapes: Collection[tuple[int, int]]) -> None:
+        try:
+            engine.prepare(shapes)
+        except HrcaseError as error:
+            if not self._retires(engine, error):
+                self._failure = error
+
+    def _serve(self, engine: Engine) -> None:
+        """The life of a thread."""
+        while (work := self._queue.get()) is not None:
+            part, future = work
+            if id(engine) not in self._working:
+                self._queue.put(work)
+                return
+            if not (future.running() or future.set_running_or_notify_cancel()):
+                continue
+            try:
+                landed = run_slice(engine, part)
+            except HrcaseError as error:
+                if self._retires(engine, error):
+                    self._queue.put(work)
+                    return
+                future.set_exception(error)
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(landed)
+
+    def _retires(self, engine: Engine, error: HrcaseError) -> bool:
+        """Whether others go on without this engine, which has failed."""
+        with self._lock:
+            is_first = id(engine) in self._working
+            if is_first and len(self._working) == 1:
+                return False
+            self._working.discard(id(engine))
+        if is_first and self.on_retired is not None:
+            self.on_retired(engine.name, error)
+        return True
+
+
+def run_slice(engine: Engine, part: PlannedBlock) -> Landed:
+    """Run a slice on an engine, which may cut it finer for itself."""
+    started = time.perf_counter()
+    ordinals: list[int] = []
+    total = dict.fromkeys(Counts.__annotations__, 0)
+    whole = part.work <= 1.1 * engine.slice_domains
+    for finer in [part] if whole else part.slices(engine.slice_domains):
+        assert finer.block is not None
+        found, counts = engine.run(finer.block, finer.method)
+        ordinals += [finer.ordinal(int(u)) for u in found]
+        for name, count in vars(counts).items():
+            total[name] += count
+    return Landed(ordinals, total, time.perf_counter() - started, engine.name)
+
+
+def engines_for(device: str, threads: int | None = None) -> tuple[list[Engine], str | None]:
+    """The engines that --device names, and a line to tell the user, if there is one.
+
+    Args:
+        device: words of `hrcase.engine.choose.engine_for` with commas between them; "cuda:all" is
+            every CUDA device.
+        threads: of the CPU engine.
+
+    Raises:
+        InputError: no such word, or the same engine twice.
+        NoDevice: one of them cannot be used.
+    """
+    words = [word.strip() for word in device.split(",")]
+    if "cuda:all" in words:
+        from hrcase.engine.cuda import driver
+
+        cards = [f"cuda:{n}" for n in range(driver().Device.count())]
+        words = [card for word in words for card in (cards if word == "cuda:all" else [word])]
+    if len(set(words)) < len(words) or ("auto" in words and len(words) > 1):
+        raise InputError(
+            f"--device {device} names an engine twice; give each once, say cuda:0,cuda:1,cpu"
+        )
+    engines, notices = zip(*(engine_for(word, threads) for word in words), strict=True)
+    return list(engines), next(filter(None, notices), None)

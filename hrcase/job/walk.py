@@ -1,0 +1,352 @@
+"""The walk over the units of a search: blocks, slices, candidates, cases, and on to who keeps them.
+
+One thread, the caller's, hands everything out and takes it back. Polynomials are made ahead, by
+worker processes where a device leaves the processors free; engines search slices; the candidates of
+units that are through are decided together, a few times a second; what a unit gave is kept whole or
+not at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import chain
+from time import perf_counter
+
+from hrcase.cases import HRCase
+from hrcase.domain import Rule
+from hrcase.job.crew import Crew, Landed
+from hrcase.job.progress import Progress, Watcher
+from hrcase.job.units import MANY_UNITS, Unit, expected_cases
+from hrcase.plan import PlannedBlock, Tuning, plan_parcel
+from hrcase.refine import Refined, refine_chunk
+from hrcase.spec import SearchSpec
+from hrcase.workers import AHEAD, Errand, Workers
+
+CHUNK = 1 << 11
+"""Arguments that are decided together, at least, where there are so many."""
+
+SECONDS_TO_KEEP = 0.3
+"""What is through is decided and kept after so long."""
+
+FEW = 1 << 14
+"""Below so many arguments to decide, a pool of processes would cost more than it saves."""
+
+UNITS_A_TASK = 16
+"""Units planned in one task of a worker process."""
+
+LONGEST_WAIT = 0.2
+"""Seconds after which the walk looks whether it shall stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """What a unit gave.
+
+    Attributes:
+        cases: ascending in x.
+        exact: ordinals of arguments whose result is a breakpoint, ascending.
+        rejected: candidates too far from a breakpoint.
+        counts: of the kernels; arguments of a searched unit that were evaluated one by one
+            ("evaluated"), and those in runs and domains ("tested_arguments").
+        seconds: of the kernels, all slices.
+        device: the engines that took part; "" where none was needed.
+    """
+
+    unit: Unit
+    cases: list[HRCase]
+    exact: list[int]
+    rejected: int
+    counts: Counter[str]
+    seconds: float
+    device: str
+
+
+Keeper = Callable[[Sequence[UnitResult]], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Units to do, and who is told.
+
+    Attributes:
+        shapes: of the kernels to compile beforehand.
+        keep: gets what units gave; it takes a second copy of one in its stride.
+        start: how far the search is.
+        watch: told how far it is, a few times a second.
+        stop: asked whether to stop.
+    """
+
+    spec: SearchSpec
+    tuning: Tuning
+    units: Sequence[Unit]
+    shapes: Collection[tuple[int, int]]
+    keep: Keeper
+    start: Progress
+    watch: Watcher | None = None
+    stop: Callable[[], bool] | None = None
+
+    def tell(self, progress: Progress) -> None:
+        """Say how far it is."""
+        if self.watch is not None:
+            self.watch(progress)
+
+    def should_stop(self) -> bool:
+        """Whether to stop."""
+        return self.stop is not None and self.stop()
+
+
+@dataclass(eq=False)
+class _Flight:
+    """A unit on its way."""
+
+    unit: Unit
+    to_land: int = 0
+    is_sent: bool = False
+    ordinals: list[int] = field(default_factory=list)
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    devices: set[str] = field(default_factory=set)
+
+    @property
+    def to_decide(self) -> int:
+        """Arguments to decide."""
+        return len(self.ordinals) + sum(hi - lo for lo, hi in self.ranges)
+
+    def result(self, refined: Refined) -> UnitResult:
+        """What the unit gave, its candidates having been decided."""
+        return UnitResult(
+            self.unit,
+            refined.cases,
+            refined.exact,
+            refined.rejected,
+            self.counts,
+            self.seconds,
+            ", ".join(sorted(self.devices)),
+        )
+
+
+class Walk:
+    """One walk.
+
+    Attributes:
+        landed: units that are through, and not yet handed out to be decided.
+        progress: how far it is.
+        is_watched: whether the watcher is told.
+        seconds: by stage.
+    """
+
+    def __init__(self, task: Task, crew: Crew, workers: Workers) -> None:
+        self.task, self.crew, self.workers = task, crew, workers
+        self.spec, self.progress = task.spec, replace(task.start)
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.landed: list[_Flight] = []
+        self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
+        self._deciding: deque[tuple[Errand[list[Asked], list[Refined]], list[_Flight]]] = deque()
+        self.is_watched = True
+        self._waiting = 0
+        self._kept_at = perf_counter()
+        self._share = cache(lambda key: 2 * float(task.spec.window(key)))
+
+    def run(self) -> bool:
+        """Do the units in their order; whether all of them were done.
+
+        Raises:
+            HrcaseError: as the engines, hrcase.ziv.refine, Workers.replace and the keeper.
+        """
+        units = self.task.units
+        plan_ahead = self.crew.is_device and len(units) >= MANY_UNITS
+        to_decide = expected_cases(self.spec, (unit.piece for unit in units))
+        to_decide += sum(u.piece.count for u in units if u.piece.rule is Rule.SCANNED)
+        if to_decide >= FEW and self.workers.processes > 1:
+            self.workers.start()
+        with self.crew:
+            try:
+                self.crew.prepare(self.task.shapes)
+                is_done = self._send_all(units, plan_ahead)
+                while self._flying:
+                    self._land()
+                self.crew.finish_preparing()
+            except BaseException:
+                for future in self._flying:
+                    future.cancel()
+                raise
+        self._decide(at_once=True)
+        return is_done
+
+    @property
+    def to_decide(self) -> int:
+        """Arguments of units that are through and not kept."""
+        return sum(flight.to_decide for flight in self.undecided)
+
+    def decide_landed(self) -> None:
+        """Decide and keep what is through, in this process, after an exception."""
+        flights = self.undecided
+        self._keep(flights, [_decide_one(self.spec, _asked(flight)) for flight in flights])
+        self._deciding.clear()
+        self.landed = []
+
+    @property
+    def undecided(self) -> list[_Flight]:
+        """Units that are through and not kept."""
+        return [*chain.from_iterable(flights for _, flights in self._deciding), *self.landed]
+
+    def _send_all(self, units: Sequence[Unit], plan_ahead: bool) -> bool:
+        """Hand out all slices; False when it was told to stop before."""
+        for unit, blocks in self._planned(units, plan_ahead):
+            flight = _Flight(unit)
+            for part in self._slices(flight, blocks):
+                if self.task.should_stop():
+                    return False
+                self._flying[self.crew.submit(part)] = flight, part
+                flight.to_land += 1
+                while len(self._flying) >= self.crew.capacity:
+                    self._land()
+            if self.task.should_stop():
+                return False
+            flight.is_sent = True
+            self._take(flight)
+            self._decide()
+        return True
+
+    def _planned(
+        self, units: Sequence[Unit], plan_ahead: bool
+    ) -> Iterator[tuple[Unit, list[PlannedBlock]]]:
+        """The units with their blocks, in order."""
+        work = partial(_plan_units, self.spec, self.task.tuning)
+        step = UNITS_A_TASK if plan_ahead else 1
+        chunks = [units[i : i + step] for i in range(0, len(units), step)]
+        lists = self.workers.ordered(work, chunks) if plan_ahead else map(work, chunks)
+        for chunk in chunks:
+            with self._timed("waiting for polynomials"):
+                planned = next(lists)
+            yield from zip(chunk, planned, strict=True)
+
+    def _slices(self, flight: _Flight, blocks: list[PlannedBlock]) -> Iterator[PlannedBlock]:
+        """The work for the engines; ranges to evaluate are put aside."""
+        piece = flight.unit.piece
+        if piece.rule is Rule.SCANNED:
+            flight.ranges.append((piece.lo, piece.hi))
+        for planned in blocks:
+            if planned.block is None:
+                flight.ranges.append((planned.first, planned.first + planned.count))
+                flight.counts["evaluated"] += planned.count
+            else:
+                yield from planned.slices(self.crew.slice_work)
+
+    def _land(self) -> None:
+        """Wait for slices, for a while, and count them; keep what is due; say how far it is."""
+        finished, _ = wait(self._flying, timeout=LONGEST_WAIT, return_when=FIRST_COMPLETED)
+        for future in finished:
+            landed = future.result()
+            flight, part = self._flying.pop(future)
+            flight.to_land -= 1
+            flight.ordinals += landed.ordinals
+            flight.counts.update(landed.counts)
+            flight.seconds += landed.seconds
+            flight.devices.add(landed.device)
+            if part.method != "scan":
+                flight.counts["tested_arguments"] += part.count
+            self.seconds["kernels, all workers"] += landed.seconds
+            self._advance(flight.unit, part.count, len(landed.ordinals))
+            self._take(flight)
+        if finished:
+            self._tell()
+        self._decide()
+
+    def _take(self, flight: _Flight) -> None:
+        """Put a unit aside to be decided, if all of it is through."""
+        if flight.is_sent and flight.to_land == 0:
+            flight.ordinals.sort()
+            self.landed.append(flight)
+            self._waiting += flight.to_decide
+
+    def _decide(self, at_once: bool = False) -> None:
+        """Have what is through decided, if it is time, and keep what is decided."""
+        now = perf_counter()
+        is_due = at_once or now - self._kept_at > SECONDS_TO_KEEP
+        if self.landed and (is_due or self._waiting >= CHUNK):
+            self._kept_at, self._waiting = now, 0
+            asked = [_asked(flight) for flight in self.landed]
+            if self.workers.are_running:
+                errand = self.workers.submit(partial(_decide_all, self.spec), asked)
+                self._deciding.append((errand, self.landed))
+            else:
+                with self._timed("refinement"):
+                    self._keep(self.landed, _decide_all(self.spec, asked))
+            self.landed = []
+        most = 0 if at_once else AHEAD * self.workers.processes
+        while self._deciding and (len(self._deciding) > most or self._deciding[0][0].is_done):
+            errand, flights = self._deciding[0]
+            with self._timed("refinement"):
+                refined = errand.result()
+            self._keep(flights, refined)
+            self._deciding.popleft()
+
+    def _keep(self, flights: list[_Flight], refined: list[Refined]) -> None:
+        """Hand results on; whoever keeps them takes a second copy of one in its stride."""
+        if not flights:
+            return
+        results = [flight.result(part) for flight, part in zip(flights, refined, strict=True)]
+        self.task.keep(results)
+        for flight, result in zip(flights, results, strict=True):
+            self._advance(flight.unit, sum(hi - lo for lo, hi in flight.ranges), 0)
+            self.progress.units += 1
+            piece = flight.unit.piece
+            if piece.rule is Rule.SEARCHED:
+                self.progress.cases += len(result.cases)
+                self.progress.expected += self._share(piece.key) * piece.count
+        self._tell()
+
+    def _advance(self, unit: Unit, arguments: int, candidates: int) -> None:
+        self.progress.done += unit.work * arguments / unit.piece.count
+        self.progress.arguments += arguments
+        self.progress.candidates += candidates
+
+    def _tell(self) -> None:
+        if self.is_watched:
+            self.task.tell(self.progress)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += perf_counter() - started
+
+
+Asked = tuple[list[int], list[tuple[int, int]]]
+"""Arguments to decide: ordinals, and half-open ranges of ordinals."""
+
+
+def _asked(flight: _Flight) -> Asked:
+    return flight.ordinals, flight.ranges
+
+
+def _decide_all(spec: SearchSpec, asked: list[Asked]) -> list[Refined]:
+    return [_decide_one(spec, one) for one in asked]
+
+
+def _decide_one(spec: SearchSpec, asked: Asked) -> Refined:
+    """Decide the arguments of one unit; its ranges and its candidates do not overlap."""
+    ordinals, ranges = asked
+    evaluated = chain.from_iterable(range(lo, hi) for lo, hi in ranges)
+    return refine_chunk(spec, sorted(chain(ordinals, evaluated)) if ranges else ordinals)
+
+
+def _plan_units(
+    spec: SearchSpec, tuning: Tuning, units: Sequence[Unit]
+) -> list[list[PlannedBlock]]:
+    """The blocks of some units, without the budgets, which cost more to send than all the rest."""
+    return [
+        [replace(planned, budget=None) for planned in plan_parcel(spec, tuning, unit.piece)]
+        if unit.piece.rule is Rule.SEARCHED
+        else []
+        for unit in units
+    ]

@@ -1,0 +1,68 @@
+"""Jobs of a fraction of a second, with many units, for the tests of jobs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hrcase.cli import main
+from hrcase.formats import FORMATS
+from hrcase.job import units
+from hrcase.spec import SearchSpec, exponent_range
+
+BINARY32 = FORMATS["binary32"]
+ASKED = ("exp", "--format", "binary32", "--exponent-range=-1:1", "--bits", "17")
+SPEC = SearchSpec("exp", BINARY32, BINARY32, 17, "all", exponent_range(BINARY32, -1, 1, "both"))
+UNITS, SMALL = 98, 1500.0
+"""Units of this search, and the domain tests in one."""
+
+Captured = pytest.CaptureFixture[str]
+
+
+def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut searches into many units."""
+    monkeypatch.setattr(units, "UNIT_WORK", SMALL)
+
+
+def hrcase(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
+    """(exit code, stdout, stderr) of a command."""
+    exit_code = main.run(list(arguments))
+    output = capsys.readouterr()
+    return exit_code, output.out, output.err
+
+
+PROGRAM = """
+import signal, sys
+from hrcase.cli import main
+from hrcase.job import units
+units.UNIT_WORK = {small}
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell ignores it
+{more}
+main.main()
+"""
+
+
+def start(*arguments: str, more: str = "", env: dict[str, str] | None = None) -> Process:
+    """The same in a process of its own; `more` is Python that runs before."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(small=SMALL, more=more), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(env or {})},
+    )
+
+
+Process = subprocess.Popen[str]
+
+
+def plain_list(capsys: Captured, directory: Path, suffix: str = ".csv") -> tuple[bytes, bytes]:
+    """The list of a search without a job, and its claim."""
+    output = directory / f"plain{suffix}"
+    exit_code, _, err = hrcase(capsys, "search", "--device", "cpu", *ASKED, "--output", str(output))
+    assert exit_code == 0, err
+    return output.read_bytes(), output.with_name(output.name + ".claim.json").read_bytes()
