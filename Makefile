@@ -34,7 +34,7 @@ search: venv
 	@head -n 6 $(SEARCH_OUTPUT)
 
 test: venv
-	$(bin)/python -m pytest -q
+	$(bin)/python -m pytest -q -n auto
 
 lint: venv
 	$(bin)/ruff check .

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import gmpy2
 from gmpy2 import mpq
 
-from hrcase.enclosure import Interval, OutOfReach, by_mpfr
+from hrcase.enclosure import Interval, OutOfReach, above, at_least, by_mpfr, exact_value, rounded
 from hrcase.errors import InputError, SelfTestFailed
 from hrcase.formats import Format, Infinite
 from hrcase.functions.base import Function
@@ -58,10 +59,12 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
 
     Raises:
         InputError: x is no number of the format, or f is not defined there, or f(x) is
-            beyond every exponent in use.
+            beyond every exponent in use, or too near to a breakpoint to say how near.
         SelfTestFailed: MPFR and Arb contradict each other.
     """
     m, e = inp.parts(_ordinal(inp, x))
+    if next(f.poles(x, x), None) is not None:
+        raise InputError(f"{f.name} has a pole at x = {to_hex(x)}; give another x")
     if not f.contains(x):
         raise InputError(f"{f.outside}; x = {to_hex(x)} lies there; give another x")
     exact = f.exact(x)
@@ -83,6 +86,13 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         raise InputError(
             f"{error} at x = {to_hex(x)}: the nearest breakpoint is {where}; give another x"
         ) from None
+    near = exact_value(rounded(f, m, e, out.precision + 2, gmpy2.RoundToNearest))
+    for side, holds in (("above", above(f, m, e, near)), ("below", not at_least(f, m, e, near))):
+        if holds:
+            raise InputError(
+                f"{f.name}({to_hex(x)}) is {side} the breakpoint {to_hex(near)}, and so near that "
+                f"{MOST_PRECISION} bits do not show the distance; give another x"
+            )
     raise SelfTestFailed(
         f"{f.name}({to_hex(x)}) is on a breakpoint to {MOST_PRECISION} bits, but not exact by the "
         "function's rule; please report it"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
-from hrcase.domain import Piece, Removed
 from hrcase.formats import Format
 from hrcase.hexfloat import to_hex
+from hrcase.pieces import Piece, Removed
 from hrcase.spec import SearchSpec
 from hrcase.version import version
 
@@ -118,7 +118,7 @@ def range_text(inp: Format, lo: int, hi: int) -> str:
 KINDS = {
     "a": "no argument is a case",
     "b": "every argument is a case",
-    "c": "the cases are those x that are breakpoints themselves",
+    "c": "the cases are exactly those named",
 }
 
 

@@ -1,31 +1,22 @@
 """Split what is asked into pieces: searched, scanned or settled, without gap or overlap.
 
-The split is the same for every function and format. It rests on two facts only:
+The split is the same for every function and format. It rests on three facts only:
 
-* between neighbours of `Function.critical_points` f is monotone, so that a comparison at the two
-  ends of a range holds on all of it, and the first argument beyond a level is found by bisection;
+* a function's entry says where it is defined (`lo`, `hi`, `poles`) and which tails its own
+  theorems settle (`tails`);
+* between neighbours of `Function.critical_points` and poles f is monotone, so that a comparison
+  at the two ends of a range holds on all of it, and the first argument beyond a level is found by
+  bisection;
 * MPFR rounds correctly, so that f(x) >= t and f(x) > t are decided exactly for dyadic t
   (hrcase.enclosure.at_least, above).
 
-With F the position of f(x) on the axis of breakpoints (hrcase.lattice) and w the window:
-
-Theorem (flat range). On a range of consecutive arguments let r in {0, 1} be such that
-G(x) = (f(x) - r x)/spacing - offset is monotone and r x/spacing is an integer for each of its x.
-Then F = G modulo 1, and for an integer k the arguments with |G(x) - k| < w are consecutive; they
-are the cases near the breakpoint r x + (k + offset) spacing, except where f(x) equals it. All
-others, for k running from the floor to the ceiling of G on the range, are no cases.
-  r = 0 serves where f is nearly constant (exp near 0, the tails), r = 1 where f(x) is nearly x.
-
-Theorem (nearly x, finer input). If x is a multiple of 2^-g spacings, g > 0, and
-|f(x) - x| < min(w, 2^-g - w) spacings on a range, then its cases are exactly those x with
-f(x) != x that are themselves breakpoints: any other x is 2^-g off at least.
+What is nearly constant, or nearly x, is settled in hrcase.flat.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -33,120 +24,128 @@ import gmpy2
 from flint import ctx as flint_context
 from gmpy2 import mpq
 
-from hrcase.enclosure import (
-    OutOfReach,
-    above,
-    at_least,
-    by_mpfr,
-    exact_value,
-    lower_bound,
-    rounded,
-    upper_bound,
-)
+from hrcase.enclosure import lower_bound, rounded, upper_bound
 from hrcase.errors import InputError
-from hrcase.formats import VANISHING, first_ordinal_where, floor_log2, scale
-from hrcase.functions.base import RealPoint
+from hrcase.flat import FlatLine
+from hrcase.formats import VANISHING, Format, first_ordinal_where, floor_log2, scale
+from hrcase.functions.base import RealPoint, Tail
 from hrcase.hexfloat import to_hex
-from hrcase.lattice import binade_key, largest_breakpoint, overflow_key
+from hrcase.lattice import binade_key, overflow_key
+from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.spec import SearchSpec
+
+__all__ = ["DEFAULT_SCAN", "Piece", "Removed", "Rule", "Settlement", "removed", "split"]
 
 DEFAULT_SCAN = 256
 """Ranges of at most so many arguments are evaluated one by one: cheaper than a polynomial."""
 
-MOST_ROWS = 1 << 16
-"""A flat range in which each of more arguments is a case is stated as a range, not as rows."""
-
-FLAT_LINES = 2
-"""A range is flat when G passes at most so many integers."""
-
-
-class Rule(StrEnum):
-    """How the arguments of a piece are decided."""
-
-    SEARCHED = "searched"
-    SCANNED = "scanned"
-    SETTLED = "settled"
-
-
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """What a theorem says of a settled piece.
-
-    Attributes:
-        kind: "a" no argument is a case; "b" every argument is; "c" those that are themselves
-            breakpoints are.
-        reason: the theorem, applied.
-        near: for "b" and slope 0, the breakpoint that all of them are near.
-    """
-
-    kind: str
-    reason: str
-    near: mpq | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Consecutive arguments under one rule.
-
-    Attributes:
-        lo, hi: ordinals of the input format, half open.
-        rule: how they are decided.
-        key: the output binade (hrcase.lattice.binade_key) of a searched piece; a searched piece
-            lies in one input binade too, and f is monotone on it.
-        settlement: the theorem of a settled piece.
-    """
-
-    lo: int
-    hi: int
-    rule: Rule
-    key: int = 0
-    settlement: Settlement | None = None
-
-    @property
-    def count(self) -> int:
-        """How many arguments it holds."""
-        return self.hi - self.lo
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """Arguments asked for at which the function is not defined, or not searched."""
-
-    lo: int
-    hi: int
-    reason: str
+Range = tuple[int, int]
+"""Ordinals, half open."""
 
 
 def removed(spec: SearchSpec) -> list[Removed]:
-    """The parts of the region outside of the function's domain.
+    """The parts of the region at which the function is not defined, or not searched.
+
+    Poles within a settled tail are no part of this list: its theorem names them.
 
     Raises:
         InputError: nothing else is left, or a part was asked for by name at which f is defined,
             but not searched.
     """
-    parts = []
+    f = spec.function
     first, end = _domain(spec)
+    parts = []
     for lo, hi in spec.region.ranges:
         for part in ((lo, min(hi, first)), (max(lo, end), hi)):
             if part[0] < part[1]:
-                parts.append(Removed(*part, spec.function.outside))
+                parts.append(Removed(*part, f.outside))
     asked = sum(hi - lo for lo, hi in spec.region.ranges)
-    left = asked - sum(part.hi - part.lo for part in parts)
-    if left == 0 or (parts and not spec.region.is_open and spec.function.outside_is_error):
-        raise InputError(
-            f"{spec.function.outside}; {spec.region.text or 'the range'} reaches beyond; "
-            "give a range inside"
-        )
-    return parts
+    where = spec.region.text or "the range"
+    beyond = sum(part.hi - part.lo for part in parts)
+    if asked == beyond or (parts and not spec.region.is_open and f.outside_is_error):
+        raise InputError(f"{f.outside}; {where} reaches beyond; give a range inside")
+    for lo, hi, tail in _by_tails(spec):
+        if tail is None:
+            for pole in _poles(spec, lo, hi):
+                reason = f"a pole of {f.name}, {to_hex(spec.inp.value(pole))}"
+                parts.append(Removed(pole, pole + 1, reason))
+    if asked == sum(part.hi - part.lo for part in parts):
+        raise InputError(f"{where} holds nothing but poles of {f.name}; give a wider range")
+    return sorted(parts, key=lambda part: part.lo)
 
 
-def _domain(spec: SearchSpec) -> tuple[int, int]:
-    """Ordinals of lo < x < hi, half open."""
+def _domain(spec: SearchSpec) -> Range:
+    """Ordinals of the arguments between the ends of the domain."""
     f, inp = spec.function, spec.inp
-    first = inp.ceil_ordinal(f.lo)
-    if first <= inp.max_ordinal and inp.value(first) == f.lo:
+    first, end = inp.ceil_ordinal(f.lo), inp.ceil_ordinal(f.hi)
+    if first <= inp.max_ordinal and inp.value(first) == f.lo and not f.closed:
         first += 1
-    return first, inp.ceil_ordinal(f.hi)
+    if end <= inp.max_ordinal and inp.value(end) == f.hi and f.closed:
+        end += 1
+    return first, end
+
+
+def _by_tails(spec: SearchSpec) -> Iterator[tuple[int, int, Tail | None]]:
+    """The region within the domain, cut where tails begin and end; ascending."""
+    inp = spec.inp
+    first, end = _domain(spec)
+    tails = []
+    for tail in _tails(spec):
+        begin, beyond = inp.ceil_ordinal(tail.lo), inp.ceil_ordinal(tail.hi)
+        if beyond <= inp.max_ordinal and inp.value(beyond) == tail.hi:
+            beyond += 1
+        tails.append((begin, beyond, tail))
+    for lo, hi in spec.region.ranges:
+        lo, hi = max(lo, first), min(hi, end)
+        for begin, beyond, tail in tails:
+            if lo < min(begin, hi):
+                yield lo, min(begin, hi), None
+            if max(lo, begin) < min(hi, beyond):
+                yield max(lo, begin), min(hi, beyond), tail
+            lo = max(lo, min(hi, beyond))
+        if lo < hi:
+            yield lo, hi, None
+
+
+def _tails(spec: SearchSpec) -> list[Tail]:
+    """What the function's own theorems settle, and where it is nearly x in one go; ascending.
+
+    For 0 < |x| <= 2^-(M + p + 1), p the output precision, |f(x) - x| <= x^2 is below
+    2^-M ulp(f(x)), also where f(x) lies in the binade below that of x (docs/functions.md,
+    section 2). If every x is a number of the output format, each is a case near x itself, and
+    none is near a midpoint.
+    """
+    f, inp, out = spec.function, spec.inp, spec.out
+    tails = f.tails(inp, out, spec.bits, spec.rounding)
+    bound = scale(1, -spec.bits - out.precision - 1)
+    if bound < f.identity_below and _contains(out, inp):
+        if spec.rounding == "nearest":
+            kind, reason = "a", f"{f.identity_reason}, so x is the nearest number, no midpoint"
+        else:
+            kind = "b"
+            reason = (
+                f"{f.identity_reason}, so f(x) is within 2^-{spec.bits} ulp of x, and not on it"
+            )
+        least = inp.value(1)
+        tails += [Tail(-bound, -least, kind, reason), Tail(least, bound, kind, reason)]
+    return sorted(tails, key=lambda tail: tail.lo)
+
+
+def _contains(out: Format, inp: Format) -> bool:
+    """Whether all small numbers of one format are numbers of another."""
+    least = out.value(1)
+    return inp.precision <= out.precision and (inp.value(1) / least).denominator == 1
+
+
+def _poles(spec: SearchSpec, lo: int, hi: int) -> list[int]:
+    """Ordinals of the poles in a range that are arguments."""
+    inp = spec.inp
+    found = []
+    for pole in spec.function.poles(inp.value(lo), inp.value(hi - 1)):
+        ordinal = inp.ceil_ordinal(pole)
+        if lo <= ordinal < hi and inp.value(ordinal) == pole:
+            found.append(ordinal)
+    return found
 
 
 def split(spec: SearchSpec, scan: int = DEFAULT_SCAN) -> Iterator[Piece]:
@@ -155,9 +154,7 @@ def split(spec: SearchSpec, scan: int = DEFAULT_SCAN) -> Iterator[Piece]:
     Args:
         scan: ranges of at most so many arguments are scanned.
     """
-    first, end = _domain(spec)
-    for lo, hi in spec.region.ranges:
-        yield from _merged(_split_range(spec, max(lo, first), min(hi, end), scan))
+    yield from _merged(_split(spec, scan))
 
 
 def _merged(pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -179,26 +176,55 @@ def _merged(pieces: Iterator[Piece]) -> Iterator[Piece]:
         yield last
 
 
+def _split(spec: SearchSpec, scan: int) -> Iterator[Piece]:
+    """Cut at tails, poles and 0."""
+    for lo, hi, tail in _by_tails(spec):
+        if tail is not None:
+            yield Piece(
+                lo, hi, Rule.SETTLED, 0, Settlement(tail.kind, tail.reason, which=tail.which)
+            )
+            continue
+        poles = set(_poles(spec, lo, hi))
+        single = sorted(poles | ({0} if lo <= 0 < hi else set()))
+        for point in single:
+            yield from _split_range(spec, lo, point, scan)
+            if point not in poles:
+                yield Piece(point, point + 1, Rule.SCANNED)
+            lo = point + 1
+        yield from _split_range(spec, lo, hi, scan)
+
+
 def _split_range(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
-    for part_lo, part_hi in ((lo, min(hi, 0)), (max(lo, 0), min(hi, 1)), (max(lo, 1), hi)):
-        if part_lo == 0 and part_lo < part_hi:
-            yield Piece(0, 1, Rule.SCANNED)
-        elif part_lo < part_hi:
-            for a, b in _monotone_ranges(spec, part_lo, part_hi):
-                yield from _split_monotone(spec, a, b, scan)
+    if lo < hi:
+        for a, b in _monotone_ranges(spec, lo, hi):
+            yield from _split_monotone(spec, a, b, scan)
 
 
-def _monotone_ranges(spec: SearchSpec, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-    """Cut [lo, hi) at the critical points of f."""
-    inp = spec.inp
-    points = spec.function.critical_points(inp.value(lo), inp.value(hi - 1))
-    cuts = [_first_beyond(spec, point) for point in points]
+def _monotone_ranges(spec: SearchSpec, lo: int, hi: int) -> Iterator[Range]:
+    """Cut [lo, hi) at the critical points of f, and at poles that are no arguments."""
+    f, inp = spec.function, spec.inp
+    ends = inp.value(lo), inp.value(hi - 1)
+    cuts = [_first_from(spec, point) for point in f.critical_points(*ends)]
+    cuts += [inp.ceil_ordinal(pole) for pole in f.poles(*ends)]
+    cuts += _cuts_near_ends(spec)
     inner = sorted({cut for cut in cuts if lo < cut < hi})
     yield from pairwise([lo, *inner, hi])
 
 
-def _first_beyond(spec: SearchSpec, point: RealPoint) -> int:
-    """Ordinal of the first number above an irrational point."""
+def _cuts_near_ends(spec: SearchSpec) -> Iterator[int]:
+    """Cuts 2^8, 2^12, ... numbers from a finite end of the domain.
+
+    f may be singular there, as asin is at 1: polynomials then reach a share of the distance to the
+    end. Between two of these cuts they are of about the same length.
+    """
+    f, first, end = spec.function, *_domain(spec)
+    for point, edge, side in ((f.lo, first, 1), (f.hi, end, -1)):
+        if abs(point) <= spec.inp.max_value:
+            yield from (edge + side * (1 << i) for i in range(8, spec.inp.precision, 4))
+
+
+def _first_from(spec: SearchSpec, point: RealPoint) -> int:
+    """Ordinal of the first number that is not below an irrational point, or an exact one."""
     precision = spec.inp.precision + 64
     previous = flint_context.prec
     try:
@@ -244,14 +270,13 @@ def _vanished(spec: SearchSpec, lo: int, hi: int) -> Iterator[Piece]:
 
 
 def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
-    """Cut a monotone range by output binades, gathering short ones into scans."""
+    """Cut a monotone range by output binades; short ones are scanned."""
     length = 0  # of the one before: many are alike
     while lo < hi:
         key = _key_at(spec, lo)
         end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key), guess=lo + length)
         length = end - lo
         if end - lo <= scan:
-            end = min(hi, lo + scan)
             yield Piece(lo, end, Rule.SCANNED)
         elif abs(key) == overflow_key(spec.out):
             reason = f"|f(x)| >= 2^{spec.out.emax + 1}: beyond the last breakpoint"
@@ -275,7 +300,7 @@ def _leaves(spec: SearchSpec, key: int, ordinal: int) -> bool:
 
 def _split_span(spec: SearchSpec, lo: int, hi: int, key: int, scan: int) -> Iterator[Piece]:
     """A monotone range in one output binade: its flat ends, and the rest by input binades."""
-    line = _Line(spec, key, 0, "f is monotone and nearly constant")
+    line = FlatLine(spec, key, 0, "f is monotone and nearly constant")
     head, tail = line.flat_ends(lo, hi)
     if head - lo > scan:
         yield from line.pieces(lo, head)
@@ -306,145 +331,13 @@ def _split_binade(spec: SearchSpec, lo: int, hi: int, key: int) -> Iterator[Piec
     f, inp = spec.function, spec.inp
     bound = max(abs(inp.value(lo)), abs(inp.value(hi - 1)))
     if bound < f.identity_below:
-        line = _Line(spec, key, 1, f"{f.identity_reason}, so f(x) - x is monotone and small")
+        line = FlatLine(spec, key, 1, f"{f.identity_reason}, so f(x) - x is monotone and small")
         finer = spec.lattice(key).spacing_exponent - inp.parts(lo)[1]
         if finer <= 0 and line.is_flat(lo, hi):
             yield from line.pieces(lo, hi)
             return
         if finer > 0 and line.stays_within(lo, hi, finer):
             reason = f"{line.reason}: exactly the x that are breakpoints of {spec.out.name}"
-            yield Piece(lo, hi, Rule.SETTLED, key, Settlement("c", reason))
+            yield Piece(lo, hi, Rule.SETTLED, key, Settlement("c", reason, which="breakpoints"))
             return
     yield Piece(lo, hi, Rule.SEARCHED, key)
-
-
-class _Line:
-    """G(x) = (f(x) - slope x)/spacing - offset on a range where it is monotone."""
-
-    def __init__(self, spec: SearchSpec, key: int, slope: int, reason: str) -> None:
-        self.spec, self.key, self.slope, self.reason = spec, key, slope, reason
-        self.axis = spec.lattice(key)
-        self.window = spec.window(key)
-
-    def _level(self, ordinal: int, position: mpq | int) -> mpq:
-        return self.axis.value(position) + self.slope * self.spec.inp.value(ordinal)
-
-    def at_least(self, ordinal: int, position: mpq | int) -> bool:
-        """Whether G >= position at an argument."""
-        level = self._level(ordinal, position)
-        return at_least(self.spec.function, *self.spec.inp.parts(ordinal), level)
-
-    def above(self, ordinal: int, position: mpq | int) -> bool:
-        """Whether G > position at an argument."""
-        level = self._level(ordinal, position)
-        return above(self.spec.function, *self.spec.inp.parts(ordinal), level)
-
-    def floor(self, ordinal: int) -> int:
-        """floor(G) at an argument."""
-        inp, f = self.spec.inp, self.spec.function
-        try:
-            y = by_mpfr(f, *inp.parts(ordinal), self.spec.out.precision + 64)[0]
-        except OutOfReach:  # a zero of f, since what vanishes is settled
-            y = mpq(0)
-        k = int((self.axis.position(y - self.slope * inp.value(ordinal))) // 1) - 1
-        while self.at_least(ordinal, k + 1):
-            k += 1
-        return k
-
-    def flat_ends(self, lo: int, hi: int) -> tuple[int, int]:
-        """Where G has passed FLAT_LINES integers from the first argument on; from the last back.
-
-        The two ends overlap when the whole range is flat.
-        """
-        first, last = self.floor(lo), self.floor(hi - 1)
-        if self._rises(lo, hi):
-            after, before = first + FLAT_LINES, last + 1 - FLAT_LINES
-            head = first_ordinal_where(lo, hi, lambda i: self.at_least(i, after))
-            return head, first_ordinal_where(lo, hi, lambda i: self.at_least(i, before))
-        after, before = first + 1 - FLAT_LINES, last + FLAT_LINES
-        head = first_ordinal_where(lo, hi, lambda i: not self.at_least(i, after))
-        return head, first_ordinal_where(lo, hi, lambda i: not self.at_least(i, before))
-
-    def is_flat(self, lo: int, hi: int) -> bool:
-        """Whether G passes at most FLAT_LINES integers on a range."""
-        return abs(self.floor(lo) - self.floor(hi - 1)) <= FLAT_LINES
-
-    def stays_within(self, lo: int, hi: int, finer: int) -> bool:
-        """Whether |f(x) - x| < min(w, 2^-finer - w) spacings on a range."""
-        reach = min(self.window, scale(1, -finer) - self.window)
-        if reach <= 0:
-            return False
-        low, high = (bound - self.axis.offset for bound in (-reach, reach))
-        return all(self.above(i, low) and not self.at_least(i, high) for i in (lo, hi - 1))
-
-    def pieces(self, lo: int, hi: int) -> Iterator[Piece]:
-        """Cut a flat range where it comes near an integer and where it leaves it."""
-        first, last = self.floor(lo), self.floor(hi - 1)
-        rising = self._rises(lo, hi)
-        levels = range(min(first, last), max(first, last) + 2)
-        for k in levels if rising else reversed(levels):
-            near, leave = self._crossings(lo, hi, k, rising)
-            yield from self._gap(lo, near)
-            yield from self._near(near, leave, k, rising)
-            lo = leave
-        yield from self._gap(lo, hi)
-
-    def _rises(self, lo: int, hi: int) -> bool:
-        """Whether G grows along a range; of one argument either answer serves."""
-        precision = self.spec.out.precision + 64
-        while hi - lo > 1:
-            (low, up), (last_low, last_up) = (self._bounds(i, precision) for i in (lo, hi - 1))
-            if up < last_low:
-                return True
-            if last_up < low:
-                return False
-            precision *= 2
-        return True
-
-    def _bounds(self, ordinal: int, precision: int) -> tuple[mpq, mpq]:
-        """Rigorous bounds of f(x) - slope x."""
-        m, e = self.spec.inp.parts(ordinal)
-        x = self.slope * self.spec.inp.value(ordinal)
-        low, up = (
-            exact_value(rounded(self.spec.function, m, e, precision, direction)) - x
-            for direction in (gmpy2.RoundDown, gmpy2.RoundUp)
-        )
-        return low, up
-
-    def _crossings(self, lo: int, hi: int, k: int, rising: bool) -> tuple[int, int]:
-        """The first argument within the window of k, and the first one beyond it."""
-        low, high = k - self.window, k + self.window
-        if rising:
-            near = first_ordinal_where(lo, hi, lambda i: self.above(i, low))
-            return near, first_ordinal_where(near, hi, lambda i: self.at_least(i, high))
-        near = first_ordinal_where(lo, hi, lambda i: not self.at_least(i, high))
-        return near, first_ordinal_where(near, hi, lambda i: not self.above(i, low))
-
-    def _gap(self, lo: int, hi: int) -> Iterator[Piece]:
-        if lo < hi:
-            reason = f"{self.reason}: no breakpoint within 2^-{self.spec.bits} ulp"
-            yield Piece(lo, hi, Rule.SETTLED, self.key, Settlement("a", reason))
-
-    def _near(self, lo: int, hi: int, k: int, rising: bool) -> Iterator[Piece]:
-        """Arguments that are all within the window of k."""
-        if hi - lo <= MOST_ROWS:
-            if lo < hi:
-                yield Piece(lo, hi, Rule.SCANNED)
-            return
-        value = self.axis.value(k)
-        if abs(value) > largest_breakpoint(self.spec.out, self.spec.rounding):
-            yield from self._gap(lo, hi)
-            return
-        reach = (lambda i: self.at_least(i, k)) if rising else (lambda i: not self.above(i, k))
-        on = first_ordinal_where(lo, hi, reach)
-        is_exact = on < hi and self.at_least(on, k) and not self.above(on, k)
-        target = "its breakpoint next to x" if self.slope else to_hex(value)
-        reason = f"{self.reason}: within 2^-{self.spec.bits} ulp of {target}, and not on it"
-        settlement = Settlement("b", reason, None if self.slope else value)
-        end = on if is_exact else hi
-        if lo < end:
-            yield Piece(lo, end, Rule.SETTLED, self.key, settlement)
-        if is_exact:
-            yield Piece(on, on + 1, Rule.SCANNED)
-            if on + 1 < hi:
-                yield Piece(on + 1, hi, Rule.SETTLED, self.key, settlement)

@@ -26,6 +26,9 @@ from hrcase.formats import scale
 from hrcase.functions.base import Function
 from hrcase.lattice import Lattice
 
+UNBOUNDED = scale(1, 1 << 20)
+"""Stands for a derivative without a bound: no polynomial has a use with such a remainder."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -65,7 +68,7 @@ def taylor_model(
             as that, relative to c_0.
 
     Raises:
-        SelfTestFailed: the series of f is not finite on the stretch.
+        SelfTestFailed: the series of f is not finite at the centre.
     """
     with flint_precision(precision):
         at_centre = _series(f, arb((stretch.centre, stretch.exponent)), degree)
@@ -76,7 +79,10 @@ def taylor_model(
 
 
 def derivative_bound(f: Function, axis: Lattice, stretch: Stretch, order: int) -> mpq:
-    """Upper bound of |f^(order)/order!| 2^(e order)/spacing on a stretch."""
+    """Upper bound of |f^(order)/order!| 2^(e order)/spacing on a stretch.
+
+    UNBOUNDED where the ball that holds the stretch reaches a singularity.
+    """
     return derivative_bounds(f, axis, stretch, [order])[0]
 
 
@@ -88,22 +94,40 @@ def derivative_bounds(
         ball = arb((stretch.centre, stretch.exponent)) + arb(
             0, arb((stretch.half_length, stretch.exponent))
         )
-        series = _series(f, ball, max(orders))
-        ends = [_scaled(series[order], axis, stretch, order) for order in orders]
-    return [max(abs(low), abs(high)) for low, high in ends]
+        coefficients = _coefficients(f, ball, max(orders))
+        return [_magnitude(coefficients[order], axis, stretch, order) for order in orders]
+
+
+def _magnitude(coefficient: arb, axis: Lattice, stretch: Stretch, order: int) -> mpq:
+    if not coefficient.is_finite():
+        return UNBOUNDED
+    low, high = _scaled(coefficient, axis, stretch, order)
+    return max(abs(low), abs(high))
+
+
+def derivative_sign(f: Function, m: int, e: int) -> int:
+    """The sign of f' at m 2^e, 0 where ball arithmetic does not tell."""
+    # exp of a large x loses as many bits as x has before the point; erf squares it
+    with flint_precision(512 + 2 * max(0, m.bit_length() + e)):
+        slope = _coefficients(f, arb((m, e)), 1)[1]
+        return int(slope > 0) - int(slope < 0)
 
 
 def _series(f: Function, x: arb, degree: int) -> list[arb]:
+    coefficients = _coefficients(f, x, degree)
+    if not all(c.is_finite() for c in coefficients):
+        raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")
+    return coefficients
+
+
+def _coefficients(f: Function, x: arb, degree: int) -> list[arb]:
     # flint cuts every series at its cap, 10 by default, and calls what lies beyond 0.
     previous, flint_context.cap = flint_context.cap, degree + 2
     try:
         series = f.series(arb_series([x, 1], prec=degree + 1))
     finally:
         flint_context.cap = previous
-    coefficients = [series[j] for j in range(degree + 1)]
-    if not all(c.is_finite() for c in coefficients):
-        raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")
-    return coefficients
+    return [series[j] for j in range(degree + 1)]
 
 
 def _scaled(c: arb, axis: Lattice, stretch: Stretch, order: int) -> Interval:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from hrcase.errors import NoDevice
 
-_HOST_OPTIONS = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC")
+_HOST_OPTIONS: tuple[str, ...] = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC")
 _SANITIZE_OPTIONS = (
     "-O1",
     "-g",

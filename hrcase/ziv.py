@@ -14,6 +14,7 @@ from hrcase.enclosure import Interval, OutOfReach, by_arb, by_mpfr, exact_value
 from hrcase.errors import SelfTestFailed
 from hrcase.formats import Format, Infinite, floor_log2, scale
 from hrcase.functions.base import Function
+from hrcase.hexfloat import to_hex
 from hrcase.lattice import Lattice, key_of, largest_breakpoint, lattice, overflow_key
 from hrcase.spec import SearchSpec
 
@@ -69,8 +70,13 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
     while precision <= MOST_PRECISION:
         try:
             verdict = _verdict(spec, x, by_mpfr(f, m, e, precision))
-        except OutOfReach:  # no breakpoint is near but 0, and those cases are settled by ranges
-            return Rejection.TOO_FAR
+        except OutOfReach as error:
+            if not error.vanishes or spec.rounding == "nearest":
+                return Rejection.TOO_FAR
+            raise SelfTestFailed(
+                f"0 < |{f.name}({to_hex(x)})| is beyond MPFR's exponents, next to a zero of the "
+                "function: such arguments should have been settled; please report it"
+            ) from None
         if verdict is Rejection.TOO_FAR:
             return verdict
         if verdict is not None:
@@ -181,12 +187,17 @@ def nearest_breakpoint(out: Format, rounding: str, y: Interval) -> Nearest | Non
     if key != key_of(out, y[1]):
         return None
     last = largest_breakpoint(out, rounding)
-    inner = min(abs(key), overflow_key(out) - 1) * (1 if key >= 0 else -1)
-    axis = lattice(out, inner, rounding)
+    top = overflow_key(out) - 1
+    axis = lattice(out, min(abs(key), top), rounding)
+    if abs(key) > top:
+        return _distances(axis, last if key > 0 else -last, y)
     k = _nearest_integer(axis.position(y[0]))
     if k != _nearest_integer(axis.position(y[1])):
         return None
-    value = max(-last, min(last, axis.value(k)))
+    return _distances(axis, max(-last, min(last, axis.value(k))), y)
+
+
+def _distances(axis: Lattice, value: mpq, y: Interval) -> Nearest:
     low, high = (scale(end - value, -axis.ulp_exponent) for end in y)
     midpoint = is_midpoint(axis, value)
     if low <= 0 <= high:

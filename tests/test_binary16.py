@@ -6,20 +6,18 @@ and extrema of f, exact cases. The reference is tests/brute/reference.py.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
-from functools import lru_cache
 
 import pytest
-from brute.compare import Reference, check_result
-from brute.reference import FUNCTIONS, Value, nearest, values
+from brute.reference import FUNCTIONS
+from brute.whole import check, settled_kinds
 from gmpy2 import mpq
 
-from hrcase import domain
+from hrcase import flat
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.lattice import ROUNDINGS
 from hrcase.plan import Tuning
-from hrcase.search import SearchResult, search
+from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 BINARY16, BFLOAT16, BINARY32 = FORMATS["binary16"], FORMATS["bfloat16"], FORMATS["binary32"]
@@ -29,46 +27,11 @@ FINE = Format("fine", 20, -9, 4)
 CAPPED = Format("capped", 7, -6, 0)
 """All its numbers are below 2."""
 
-SHORT = Tuning(domain_log2=6, scan=16)
-"""Few arguments are scanned, so that pieces and kernels decide the most."""
-
 
 @pytest.fixture(autouse=True)
 def long_flat_ranges_are_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that formats as small as these have settled ranges of every kind."""
-    monkeypatch.setattr(domain, "MOST_ROWS", 50)
-
-
-@lru_cache(maxsize=1)
-def evaluated(name: str, inp: Format, region: Region) -> dict[int, Value]:
-    ordinals = (i for lo, hi in region.ranges for i in range(lo, hi))
-    return dict(values(name, inp, ordinals))
-
-
-@lru_cache(maxsize=1)
-def reference(name: str, inp: Format, region: Region, out: Format, rounding: str) -> Reference:
-    found = {i: nearest(y, out, rounding) for i, y in evaluated(name, inp, region).items()}
-    return {i: near for i, near in found.items() if near is not None}
-
-
-def check(spec: SearchSpec, method: str, tuning: Tuning = SHORT) -> SearchResult:
-    """Search, compare, and see that the rules together took every argument."""
-    result = search(spec, method, threads=1, tuning=tuning)
-    expected = reference(spec.function_name, spec.inp, spec.region, spec.out, spec.rounding)
-    assert check_result(result, expected) > 0
-    asked = sum(hi - lo for lo, hi in spec.region.ranges)
-    removed = sum(part.hi - part.lo for part in result.removed)
-    assert sum(result.statistics.arguments.values()) == asked - removed
-    return result
-
-
-def settled_kinds(result: SearchResult) -> Counter[str]:
-    """How many arguments were settled, by kind of theorem."""
-    kinds: Counter[str] = Counter()
-    for piece in result.settled:
-        assert piece.settlement is not None
-        kinds[piece.settlement.kind] += piece.count
-    return kinds
+    monkeypatch.setattr(flat, "MOST_ROWS", 50)
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)

@@ -172,6 +172,8 @@ def test_beyond_overflow_the_last_midpoint_is_the_nearest(capsys: Captured) -> N
         (("log", "-1"), "log is not defined for x <= 0"),
         (("sin", "2048"), "sin is searched for |x| < 2^11 only"),
         (("exp", "0x1p+999", "1"), "beyond the last one"),
+        (("tanh", "0x1p+20"), "below the breakpoint 0x1p+0, and so near that 65536 bits"),
+        (("exp2m1", "-0x1p+21"), "above the breakpoint -0x1p+0, and so near"),
         (("exp", "--format", "half", "1"), "unknown format 'half'"),
         (("exp",), "Missing argument 'X...'"),
         (("exp", "1", "--jsn"), "No such option"),

@@ -50,19 +50,39 @@ HARD_CASES = [
     ("log", "0x1.fd15daa6ce332p+732", "-62.027", "midpoint"),
     ("sin", "0x1.6c6cbc45dc8dep+5", "-68.973", "number"),
     ("sin", "0x1.598bae9e632f6p-7", "-60.057", "midpoint"),
+    ("exp10", "-0x1.1416c72a588a6p-1", "-66.236", "number"),
+    ("exp10", "0x1.a83b1cf77989p-26", "-61.566", "midpoint"),
+    ("expm1", "0x1.274bbf1efb1a2p-10", "-59.857", "midpoint"),
+    ("log10", "0x1.e12d66744ff81p+429", "-69.767", "midpoint"),
+    ("cos", "0x1.6c6cbc45dc8dep+6", "-66.973", "number"),
+    ("cos", "0x1.34ec2f9fc9cp+1", "-59.779", "midpoint"),
+    ("tan", "0x1.50486b2f87014p-5", "-58.795", "midpoint"),
+    ("asin", "0x1.e9950730c4696p-2", "-65.880", "number"),
+    ("acos", "0x1.fd737be914578p-11", "-63.228", "number"),
+    ("atan", "0x1.6298b5896ed3cp+1", "-64.238", "midpoint"),
+    ("sinh", "0x1.897374d74de2ap-13", "-57.470", "midpoint"),
+    ("cosh", "0x1.ea5f2f2e4b0c5p+1", "-58.126", "midpoint"),
+    ("tanh", "0x1.ac343b179fec4p-3", "-60.438", "midpoint"),
+    ("atanh", "0x1.447027c857b99p-12", "-56.857", "midpoint"),
 ]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", (*METHODS, "farey"))
 @pytest.mark.parametrize(("name", "x", "log2_distance", "breakpoint"), HARD_CASES)
 def test_hard_cases(name: str, x: str, log2_distance: str, breakpoint: str, method: str) -> None:
     """Among so many arguments that they pass more breakpoints than a flat range may."""
     value = parse_number(x)
-    reach = 1 << (28 if abs(value) < scale(1, -20) else 23)
+    reach = 1 << (28 if abs(value) < scale(1, -12) else 23)
     result = search(around(name, value, reach, 44), method, threads=1)
     found = [(to_hex(c.x), c.log2_distance, c.breakpoint) for c in result.cases]
     assert found == [(x, log2_distance, breakpoint)]
     assert result.statistics.counts["tested_arguments"] >= 0.45 * 2 * reach
+
+
+def test_a_case_of_tan_that_lists_have_missed() -> None:
+    x = parse_number("0x1.f671de534c343p+4")
+    result = search(around("tan", x, 1 << 23, 44), "farey", threads=1)
+    assert x in [case.x for case in result.cases]
 
 
 EXP2_CASES = [

@@ -78,7 +78,7 @@ def test_signs_leave_zero_to_both(inp: Format) -> None:
 
 def test_default_bits() -> None:
     found = {name: default_bits(out) for name, out in FORMATS.items()}
-    assert found == {"binary16": 6, "bfloat16": 6, "binary32": 15, "binary64": 44}
+    assert found == {"binary16": 6, "bfloat16": 6, "binary32": 15, "binary64": 44, "x87": 55}
 
 
 def test_a_domain_wider_than_the_format_takes_every_number() -> None:

@@ -11,12 +11,23 @@ from gmpy2 import mpq
 
 from hrcase.enclosure import by_mpfr
 from hrcase.errors import SelfTestFailed
-from hrcase.formats import FORMATS, Format, scale
+from hrcase.formats import FORMATS, scale
 from hrcase.functions import REGISTRY
 from hrcase.lattice import ROUNDINGS, Lattice, key_of, lattice, overflow_key
-from hrcase.taylor import Stretch, TaylorModel, derivative_bound, flint_precision, taylor_model
+from hrcase.taylor import (
+    UNBOUNDED,
+    Stretch,
+    TaylorModel,
+    derivative_bound,
+    flint_precision,
+    taylor_model,
+)
 
 NAMES = list(REGISTRY)
+STRETCHES = 40
+MOST = 200
+"""Arguments are at most so large: no series of exp or gamma overflows there."""
+
 PRECISION = 700
 """Of the models and of MPFR: what is measured lies far above 2^-PRECISION."""
 
@@ -29,14 +40,18 @@ def spots(name: str, draw: random.Random) -> Iterator[tuple[Lattice, Stretch]]:
         out = FORMATS[draw.choice(("binary16", "bfloat16", "binary32", "binary64"))]
         m = draw.randint(1 << (inp.precision - 1), (1 << inp.precision) - 1)
         exponent = inp.ulp_exponent(draw.randint(max(inp.emin, -60), min(inp.emax, 9)))
-        centre = m * (-1 if name != "log" and draw.random() < 0.5 else 1)
-        if not f.contains(scale(centre, exponent)):
+        centre = m * draw.choice((-1, 1))
+        if not f.contains(scale(centre, exponent)) or abs(scale(centre, exponent)) > MOST:
+            continue
+        if f.exact(scale(centre, exponent)) is not None:
             continue
         y = by_mpfr(f, centre, exponent, 64)[0]
         if abs(key_of(out, y)) == overflow_key(out):
             continue
         half = 1 << draw.randint(0, inp.precision - 4)
         stretch = Stretch(centre, exponent, -half, half + draw.randint(0, 1))
+        if derivative_bound(f, lattice(out, key_of(out, y), "all"), stretch, 1) == UNBOUNDED:
+            continue  # a pole or the end of the domain is too near
         yield lattice(out, key_of(out, y), draw.choice(ROUNDINGS)), stretch
 
 
@@ -65,7 +80,7 @@ def test_the_remainder_bounds_what_the_polynomial_leaves_out(name: str) -> None:
     draw = random.Random(name)
     needed = 0
     stretches = spots(name, draw)
-    for _ in range(150):
+    for _ in range(STRETCHES):
         axis, stretch = next(stretches)
         degree = draw.randint(1, 8)
         model = taylor_model(REGISTRY[name], axis, stretch, degree, PRECISION)
@@ -73,7 +88,7 @@ def test_the_remainder_bounds_what_the_polynomial_leaves_out(name: str) -> None:
         gaps = [gap(name, axis, stretch, model, u) for u in arguments(stretch, draw)]
         assert max(gaps) <= model.remainder
         needed += max(gaps) > 0
-    assert needed > 120  # the enclosures of the coefficients alone do not hold F
+    assert needed > 0.6 * STRETCHES  # the enclosures of the coefficients alone do not hold F
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,19 +97,19 @@ def test_the_remainder_is_not_wasteful(name: str) -> None:
     draw = random.Random(name)
     close = 0
     stretches = spots(name, draw)
-    for _ in range(150):
+    for _ in range(STRETCHES):
         axis, stretch = next(stretches)
         model = taylor_model(REGISTRY[name], axis, stretch, 4, PRECISION)
         worst = max(gap(name, axis, stretch, model, u) for u in (stretch.lo, stretch.hi - 1))
         close += model.remainder < 4 * worst
-    assert close > 75
+    assert close > 0.3 * STRETCHES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_derivative_bound_holds_on_the_whole_stretch(name: str) -> None:
     draw = random.Random(name)
     stretches = spots(name, draw)
-    for _ in range(60):
+    for _ in range(STRETCHES // 2):
         axis, stretch = next(stretches)
         order = draw.randint(1, 9)
         bound = derivative_bound(REGISTRY[name], axis, stretch, order)
@@ -120,10 +135,12 @@ def test_offsets_of_midpoints_are_taken_from_the_constant() -> None:
     assert midpoints.coefficients[1:] == numbers.coefficients[1:]
 
 
-def test_a_stretch_that_reaches_a_singularity_has_no_model() -> None:
-    out: Format = FORMATS["binary64"]
+def test_a_stretch_that_reaches_a_singularity_has_no_bound() -> None:
+    axis = lattice(FORMATS["binary64"], 0, "all")
+    model = taylor_model(REGISTRY["log"], axis, Stretch(4, -1074, -4, 4), 2, 128)
+    assert model.remainder >= UNBOUNDED
     with pytest.raises(SelfTestFailed, match="series of log is not finite"):
-        taylor_model(REGISTRY["log"], lattice(out, 0, "all"), Stretch(4, -1074, -4, 4), 2, 128)
+        taylor_model(REGISTRY["log"], axis, Stretch(0, -1074, 0, 1), 2, 128)
 
 
 def test_the_precision_of_flint_is_restored() -> None:

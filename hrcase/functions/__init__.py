@@ -6,12 +6,26 @@ import difflib
 
 from hrcase.errors import InputError
 from hrcase.functions.base import Function
-from hrcase.functions.exponential import EXP, EXP2
-from hrcase.functions.logarithm import LOG
-from hrcase.functions.roots import CBRT
-from hrcase.functions.trigonometric import SIN
+from hrcase.functions.exponential import EXPONENTIALS
+from hrcase.functions.half_turns import HALF_TURNS
+from hrcase.functions.hyperbolic import HYPERBOLIC
+from hrcase.functions.logarithm import LOGARITHMS
+from hrcase.functions.roots import ROOTS
+from hrcase.functions.special import SPECIAL
+from hrcase.functions.trigonometric import TRIGONOMETRIC
 
-REGISTRY: dict[str, Function] = {f.name: f for f in (EXP, EXP2, LOG, SIN, CBRT)}
+REGISTRY: dict[str, Function] = {
+    f.name: f
+    for f in (
+        *EXPONENTIALS,
+        *LOGARITHMS,
+        *ROOTS,
+        *TRIGONOMETRIC,
+        *HALF_TURNS,
+        *HYPERBOLIC,
+        *SPECIAL,
+    )
+}
 
 
 def function_by_name(name: str) -> Function:

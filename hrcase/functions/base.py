@@ -9,16 +9,44 @@ import gmpy2
 from flint import arb, arb_series
 from gmpy2 import mpq
 
-from hrcase.formats import Infinite
+from hrcase.formats import Format, Infinite
 
 RealPoint = Callable[[], arb]
 """A real number as an enclosure at flint's current precision."""
 
 
-def no_critical_points(lo: mpq | Infinite, hi: mpq | Infinite) -> Iterator[RealPoint]:
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Arguments lo <= x <= hi that a theorem of the function's own settles.
+
+    Attributes:
+        kind, which: as in hrcase.pieces.Settlement.
+        reason: the theorem; it names the poles among them, which are no cases.
+    """
+
+    lo: mpq | Infinite
+    hi: mpq | Infinite
+    kind: str
+    reason: str
+    which: str = ""
+
+
+def nowhere(lo: mpq | Infinite, hi: mpq | Infinite) -> Iterator[RealPoint]:
     """For functions that are monotone on each interval of their domain."""
     del lo, hi
     return iter(())
+
+
+def no_poles(lo: mpq, hi: mpq) -> Iterator[mpq]:
+    """For functions that are defined everywhere between the ends of their domain."""
+    del lo, hi
+    return iter(())
+
+
+def no_tails(inp: Format, out: Format, bits: int, rounding: str) -> list[Tail]:
+    """For functions whose every range the general theorems take care of."""
+    del inp, out, bits, rounding
+    return []
 
 
 @dataclass(frozen=True)
@@ -27,24 +55,37 @@ class Function:
 
     Attributes:
         name: what the user types.
+        formula: what it is, in a few characters.
         mpfr: f(x) correctly rounded in the precision and direction of a context.
         arb: an enclosure of f over a ball, at flint's current precision.
-        series: f of a power series whose constant term may be a ball: the coefficients enclose
+        series: f of the power series x + t, where x may be a ball: the coefficients enclose
             f^(j)(x)/j! for every x of that ball.
+        exact: f(x) where it is a dyadic rational, None where it is not.
+        exact_rule: the theorem behind `exact`, in a sentence.
+        monotone: the reason why f is strictly monotone between consecutive critical points,
+            poles, 0 and ends of the domain.
         lo, hi: f is defined and searched for lo < x < hi (reals; +-inf allowed).
+        closed: f is defined at lo and hi too.
         outside: what is said of the arguments beyond lo and hi.
         outside_is_error: f is defined there, but not searched: asking for it is an error.
-        monotone: the reason why f is monotone between consecutive critical points.
+        poles: the dyadic points between two bounds, both included, at which f is not defined;
+            ascending.
+        poles_in_words: what they are.
         critical_points: the points between two bounds where f may stop being monotone,
-            ascending; f is monotone between neighbours.
-        exact: f(x) where it is a dyadic rational, None where it is not. Must be complete.
-        exact_rule: the theorem behind `exact`, in a sentence.
-        identity_below: for |x| < this bound f(x) - x is monotone on each side of 0
-            (0 where that is not so); `identity_reason` proves it.
+            ascending, and perhaps one more at either end. A rational one is an exact ball.
+        symmetry: "odd", "even" or "".
+        tails: what theorems of its own settle (input and output format, M, rounding choice),
+            ascending and disjoint.
+        tails_in_words: these theorems, before the numbers are put in.
+        identity_below: for |x| < this bound, at most 1, f(x) - x is strictly monotone on each side
+            of 0, |f(x)| < 1 and |f(x) - x| <= x^2 (0 where that is not so); `identity_reason`
+            proves the first, docs/functions.md the others.
+        evaluators: how the two evaluators compute f.
         known_cases: (x, log2 of the distance in ulps) from the literature, in binary64.
     """
 
     name: str
+    formula: str
     mpfr: Callable[[gmpy2.context, gmpy2.mpfr], gmpy2.mpfr]
     arb: Callable[[arb], arb]
     series: Callable[[arb_series], arb_series]
@@ -53,15 +94,21 @@ class Function:
     monotone: str
     lo: mpq | Infinite = float("-inf")
     hi: mpq | Infinite = float("inf")
+    closed: bool = False
     outside: str = ""
     outside_is_error: bool = False
-    critical_points: Callable[[mpq | Infinite, mpq | Infinite], Iterator[RealPoint]] = (
-        no_critical_points
-    )
+    poles: Callable[[mpq, mpq], Iterator[mpq]] = no_poles
+    poles_in_words: str = ""
+    critical_points: Callable[[mpq, mpq], Iterator[RealPoint]] = nowhere
+    symmetry: str = ""
+    tails: Callable[[Format, Format, int, str], list[Tail]] = no_tails
+    tails_in_words: str = ""
     identity_below: mpq = field(default_factory=lambda: mpq(0))
     identity_reason: str = ""
+    evaluators: str = "MPFR and Arb, each by a function of its own"
     known_cases: tuple[tuple[str, float], ...] = ()
 
     def contains(self, x: mpq) -> bool:
         """Whether f is defined and searched at x."""
-        return bool(self.lo < x < self.hi)
+        inside = self.lo <= x <= self.hi if self.closed else self.lo < x < self.hi
+        return bool(inside) and next(self.poles(x, x), None) is None

@@ -1,4 +1,4 @@
-"""cbrt."""
+"""sqrt, rsqrt and cbrt."""
 
 from __future__ import annotations
 
@@ -9,20 +9,31 @@ from gmpy2 import mpq, mpz
 from hrcase.functions.base import Function
 
 
-def _cbrt_exact(x: mpq) -> mpq | None:
-    numerator, numerator_exact = gmpy2.iroot(abs(x.numerator), 3)
-    denominator, denominator_exact = gmpy2.iroot(mpz(x.denominator), 3)
+def _root(x: mpq, n: int) -> mpq | None:
+    """The n-th root of x >= 0 where it is rational."""
+    numerator, numerator_exact = gmpy2.iroot(x.numerator, n)
+    denominator, denominator_exact = gmpy2.iroot(mpz(x.denominator), n)
     if not (numerator_exact and denominator_exact):
         return None
-    return mpq(numerator, denominator) * (1 if x >= 0 else -1)
+    return mpq(numerator, denominator)
 
 
-def _positive_root(x: arb) -> arb:
-    return x.root(3)
+def _cbrt_exact(x: mpq) -> mpq | None:
+    root = _root(abs(x), 3)
+    return root if root is None or x >= 0 else -root
+
+
+def _rsqrt_exact(x: mpq) -> mpq | None:
+    root = _root(x, 2)
+    return 1 / root if root is not None and root.numerator == 1 << _log2(root) else None
+
+
+def _log2(root: mpq) -> int:
+    return int(root.numerator.bit_length()) - 1
 
 
 def _cbrt_arb(x: arb) -> arb:
-    return -_positive_root(-x) if x < 0 else _positive_root(x)
+    return -((-x).root(3)) if x < 0 else x.root(3)
 
 
 def _cbrt_series(x: arb_series) -> arb_series:
@@ -31,8 +42,42 @@ def _cbrt_series(x: arb_series) -> arb_series:
     return (x.log() / 3).exp()
 
 
+SQRT = Function(
+    name="sqrt",
+    formula="x^(1/2)",
+    mpfr=lambda context, x: context.sqrt(x),
+    arb=lambda x: x.sqrt(),
+    series=lambda x: x.sqrt(),
+    lo=mpq(0),
+    closed=True,
+    outside="sqrt is not defined for x < 0",
+    exact=lambda x: _root(x, 2),
+    exact_rule=(
+        "a rational in lowest terms has a rational square root exactly when its numerator and "
+        "its denominator are squares; the root of a dyadic number is then dyadic"
+    ),
+    monotone="sqrt' = x^(-1/2)/2 > 0",
+)
+
+RSQRT = Function(
+    name="rsqrt",
+    formula="x^(-1/2)",
+    mpfr=lambda context, x: context.rec_sqrt(x),
+    arb=lambda x: x.rsqrt(),
+    series=lambda x: x.rsqrt(),
+    lo=mpq(0),
+    outside="rsqrt is not defined for x <= 0",
+    exact=_rsqrt_exact,
+    exact_rule=(
+        "x^(-1/2) is dyadic only if x^(1/2) is rational, hence dyadic, and has a dyadic "
+        "reciprocal: the powers of four"
+    ),
+    monotone="rsqrt' = -x^(-3/2)/2 < 0",
+)
+
 CBRT = Function(
     name="cbrt",
+    formula="x^(1/3)",
     mpfr=lambda context, x: context.cbrt(x),
     arb=_cbrt_arb,
     series=_cbrt_series,
@@ -42,4 +87,7 @@ CBRT = Function(
         "its denominator are cubes; the root of a dyadic number is then dyadic"
     ),
     monotone="cbrt' = x^(-2/3)/3 > 0 on each side of 0",
+    symmetry="odd",
 )
+
+ROOTS = (SQRT, RSQRT, CBRT)

@@ -22,8 +22,8 @@ from hrcase.errors import InputError
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec
 
-UNIT_WORK = float(1 << 23)
-"""Of a unit, in domain tests: two or three seconds of one core."""
+UNIT_WORK = float(1 << 25)
+"""Of a unit, in domain tests: seconds of one core, and as much as a device takes in one call."""
 
 EVALUATION_WORK = 320.0
 """An argument that is evaluated, about 0.1 ms, in domain tests."""
@@ -31,7 +31,7 @@ EVALUATION_WORK = 320.0
 MOST_UNITS = 1 << 17
 """From so many on units are longer."""
 
-MANY_UNITS = 1024
+MANY_UNITS = 256
 """Where a device does so many units, worker processes plan them; they take a second to start."""
 
 BYTES_A_ROW = 140
