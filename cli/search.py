@@ -16,7 +16,7 @@ from hrcase.cli.errors import UsageError
 from hrcase.cli.outputs import check_output, export_job, write_claim
 from hrcase.cli.progress import Watch
 from hrcase.cli.work import Means, engines, means_options, start_job
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.errors import Interrupted
 from hrcase.export import atomic_write
 from hrcase.export.csv import write_csv
@@ -24,6 +24,7 @@ from hrcase.export.wc import write_wc
 from hrcase.formats import FORMATS
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import ROUNDINGS
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SIGNS, SearchSpec
 

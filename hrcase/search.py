@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from hrcase.cases import HRCase
 from hrcase.claim import Claim, make_claim
-from hrcase.domain import Piece, Removed, Rule
 from hrcase.engine import Engine
 from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError
@@ -17,6 +16,7 @@ from hrcase.job.crew import Crew
 from hrcase.job.progress import Watcher, progress_at
 from hrcase.job.units import Plan, make_plan
 from hrcase.job.walk import Task, UnitResult, Walk
+from hrcase.pieces import Piece, Removed, Rule
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec
 from hrcase.workers import Workers

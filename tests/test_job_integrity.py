@@ -68,19 +68,31 @@ def done_units(job: Path) -> set[int]:
         return {unit.unit for unit in store.done()}
 
 
+@pytest.mark.parametrize(("threads", "most", "mean"), [("1", 30, 0.25), ("2", 4, 2.0)])
 def test_killed_at_random_moments(
-    capsys: Captured, tmp_path: Path, finished: tuple[Path, bytes]
+    capsys: Captured,
+    tmp_path: Path,
+    finished: tuple[Path, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    threads: str,
+    most: int,
+    mean: float,
 ) -> None:
-    """A unit that was done stays done; what is left is resumed until the list is there."""
+    """A unit that was done stays done; what is left is resumed until the list is there.
+
+    With two threads, worker processes decide, which take two seconds to start.
+    """
+    monkeypatch.setattr(walk, "FEW", 1)
     chance, kills, jobs = random.Random(7), 0, 0
-    while kills < 30 * MULTIPLIER:
+    while kills < most * MULTIPLIER:
         job, before = tmp_path / f"job{jobs}", set[int]()
         while True:
-            command = ["resume", *CPU, str(job)]
+            command = ["resume", "--device", "cpu", "--threads", threads]
             if not job.exists():
-                command = ["search", *CPU, *ASKED, "--job", str(job)]
+                command = ["search", *command[1:], *ASKED, "--job"]
+            command.append(str(job))
             child = forked(partial(main.run, command))
-            time.sleep(chance.expovariate(1 / 0.25))
+            time.sleep(chance.expovariate(1 / mean))
             os.kill(child, signal.SIGKILL)
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             assert status in (0, -signal.SIGKILL)

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import BinaryIO, TextIO
 
 from hrcase.claim import Claim, make_claim
-from hrcase.domain import Rule
 from hrcase.errors import InputError, Interrupted
 from hrcase.export.csv import write_rows
 from hrcase.export.wc import write_arguments
 from hrcase.formats import Format
 from hrcase.hexfloat import parse_number
 from hrcase.job.store import Store
+from hrcase.pieces import Rule
 
 DOUBLE = Format("binary64", 53, -1022, 1023)
 

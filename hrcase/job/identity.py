@@ -9,11 +9,11 @@ from typing import Any
 
 from gmpy2 import mpq
 
-from hrcase.domain import Settlement
 from hrcase.errors import JobMismatch
 from hrcase.formats import Format
 from hrcase.functions import Function, function_by_name
 from hrcase.hexfloat import to_hex
+from hrcase.pieces import Settlement
 from hrcase.spec import Region, SearchSpec
 
 Json = dict[str, Any]
@@ -26,8 +26,9 @@ def digest(*parts: object) -> str:
 
 def entry_version(function: Function) -> str:
     """Names what the registry says of a function, as far as a result states or relies on it."""
-    said = (function.name, str(function.lo), str(function.hi), function.exact_rule)
-    return digest(*said, str(function.identity_below))[:16]
+    f = function
+    words = (f.name, f.formula, f.exact_rule, f.poles_in_words, f.symmetry, f.tails_in_words)
+    return digest(*words, str(f.lo), str(f.hi), f.closed, str(f.identity_below))[:16]
 
 
 def spec_to_json(spec: SearchSpec) -> Json:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from hrcase.claim import range_text
-from hrcase.domain import Rule
 from hrcase.errors import Interrupted, JobMismatch, VerificationFailed
 from hrcase.job.directory import create, plan_of, reading
 from hrcase.job.identity import in_words, is_same
 from hrcase.job.store import Store
 from hrcase.job.units import Plan
+from hrcase.pieces import Rule
 
 
 def merge(parts: Sequence[Path], directory: Path) -> None:

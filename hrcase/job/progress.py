@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hrcase.domain import Rule
 from hrcase.job.units import Unit, expected_cases
+from hrcase.pieces import Rule
 from hrcase.spec import SearchSpec
 
 

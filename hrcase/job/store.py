@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hrcase.domain import Piece, Removed, Rule
 from hrcase.errors import CorruptState, VerificationFailed
 from hrcase.export.csv import fields_of
 from hrcase.job import schema
@@ -28,6 +27,7 @@ from hrcase.job.identity import (
 )
 from hrcase.job.units import Plan, Unit, in_shard, plan_digest
 from hrcase.job.walk import UnitResult
+from hrcase.pieces import Piece, Removed, Rule
 from hrcase.spec import SearchSpec
 
 Row = tuple[Any, ...]

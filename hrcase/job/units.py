@@ -17,8 +17,9 @@ from functools import cache, cached_property
 from math import log2
 from time import perf_counter
 
-from hrcase.domain import DEFAULT_SCAN, Piece, Removed, Rule, removed, split
+from hrcase.domain import DEFAULT_SCAN, removed, split
 from hrcase.errors import InputError
+from hrcase.pieces import Piece, Removed, Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec
 

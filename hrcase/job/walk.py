@@ -18,10 +18,10 @@ from itertools import chain
 from time import perf_counter
 
 from hrcase.cases import HRCase
-from hrcase.domain import Rule
 from hrcase.job.crew import Crew, Landed
 from hrcase.job.progress import Progress, Watcher
 from hrcase.job.units import MANY_UNITS, Unit, expected_cases
+from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, plan_parcel
 from hrcase.refine import Refined, refine_chunk
 from hrcase.spec import SearchSpec
