@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -46,14 +45,24 @@ main.main()
 """
 
 
-def start(*arguments: str, more: str = "", env: dict[str, str] | None = None) -> Process:
-    """The same in a process of its own; `more` is Python that runs before."""
+def start(*arguments: str, more: str = "", directory: Path | None = None) -> Process:
+    """The same in a process of its own; `more` is Python that runs before.
+
+    With a directory it is a script in it, which processes that it starts can import, and leads a
+    process group.
+    """
+    program: list[str] = ["-c", PROGRAM.format(small=SMALL, more=more)]
+    if directory is not None:
+        script = directory / "program.py"
+        main_only = "if __name__ == '__main__': main.main()"
+        script.write_text(program[1].replace("main.main()", main_only))
+        program = [str(script)]
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(small=SMALL, more=more), *arguments],
+        [sys.executable, *program, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **(env or {})},
+        start_new_session=directory is not None,
     )
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jobs import ASKED, PROGRAM, SMALL, SPEC, UNITS, Captured, hrcase, plain_list, small_units
+from jobs import ASKED, SPEC, UNITS, Captured, hrcase, plain_list, small_units, start
 
 from hrcase.engine.lane import DeviceError
 from hrcase.errors import JobMismatch, TryAgain
@@ -88,17 +87,8 @@ def on_loopback(job: Path) -> subprocess.Popen[str]:
         "import time; fast = cluster.ClusterHands._take\n"
         "cluster.ClusterHands._take = lambda *a: (time.sleep(0.05), fast(*a))[1]\n"
     )
-    program = PROGRAM.format(small=SMALL, more=more)
-    program = program.replace("main.main()", "if __name__ == '__main__': main.main()")
-    script = job.parent / "search.py"
-    script.write_text(program)
-    asked = ["search", *ASKED, "--job", str(job), "--device", "cpu", "--cluster", "local:2"]
-    return subprocess.Popen(
-        [sys.executable, str(script), *asked],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    asked = ("--job", str(job), "--device", "cpu", "--cluster", "local:2")
+    return start("search", *ASKED, *asked, more=more, directory=job.parent)
 
 
 def wait_for_units(capsys: Captured, job: Path, process: subprocess.Popen[str]) -> None:

@@ -17,6 +17,8 @@ from hrcase.engine.lane import DeviceError
 from hrcase.errors import HrcaseError, InputError, SelfTestFailed, TryAgain
 from hrcase.job import crew, walk
 from hrcase.job.crew import Crew, engines_for
+from hrcase.job.stop import Stop
+from hrcase.job.units import make_plan
 from hrcase.search import search
 
 
@@ -100,14 +102,40 @@ def test_slices_are_shared_by_engines_and_cut_for_the_smaller_one() -> None:
     class Large(Card):
         slice_domains = 1 << 25
 
-    class Small(Card):
-        slice_domains = 64
-
     error = DeviceError("a; b; c")
     found: list[Engine] = [Large("cuda:0", NEVER, error), Small("cpu", NEVER, error)]
     result = search(SPEC, engine=found)
     assert [card.blocks > 0 for card in found if isinstance(card, Card)] == [True, True]
     assert result.cases == search(SPEC, threads=1).cases
+
+
+class Small(Card):
+    slice_domains = 64
+
+
+def test_a_unit_is_through_when_all_its_slices_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One slice at a time: none is in flight between one and the next."""
+    monkeypatch.setattr(crew, "IN_FLIGHT", 1)
+    engine = Small("cpu", NEVER, DeviceError("a; b; c"))
+    assert search(SPEC, engine=engine).cases == search(SPEC, threads=1).cases
+    assert engine.blocks > 5 * len(make_plan(SPEC).units)
+
+
+def test_a_unit_that_is_stopped_halfway_is_not_done(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, engine = tmp_path / "job", Small("cpu", NEVER, DeviceError("a; b; c"))
+    asked = ("exp", "--format", "binary32", "--exponent-range=-1:1", "--bits", "17")
+    with monkeypatch.context() as patched:
+        patched.setattr(work, "engines_for", lambda *_: ([engine], None))
+        patched.setattr(Stop, "__call__", lambda _: engine.blocks > 3)
+        exit_code, _, err = hrcase(capsys, "search", *asked, "--job", str(job))
+    assert exit_code == 4
+    assert f"; 0 of {len(make_plan(SPEC).units)} units are done" in err
+    assert engine.blocks < 20
+    assert hrcase(capsys, "resume", str(job), "--device", "cpu")[0] == 0
+    listed = hrcase(capsys, "export", str(job), "--to", "csv")[1]
+    assert listed.encode() == plain_list(capsys, tmp_path)[0]
 
 
 def test_a_bug_in_an_engine_is_not_taken_for_a_failing_card() -> None:

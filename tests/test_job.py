@@ -306,6 +306,29 @@ def test_signals_stop_a_job(capsys: Captured, tmp_path: Path, number: signal.Sig
     assert hrcase(capsys, "resume", str(job), *CPU)[0] == 0
 
 
+def test_ctrl_c_reaches_the_worker_processes_too_and_they_stay(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    """A terminal sends it to all of them; they decide what is through, and end with the search."""
+    job = tmp_path / "job"
+    slow = (
+        "import time; from hrcase import workers; from hrcase.job import crew, walk\n"
+        "fast = crew.run_slice; walk.SECONDS_TO_KEEP = 0; walk.FEW = 1; workers.MOST_DEATHS = 0\n"
+        "crew.run_slice = lambda *a: (time.sleep(0.1), fast(*a))[1]\n"
+    )
+    asked = ("--threads", "2", "--job", str(job))
+    with start("search", *CPU, *ASKED, *asked, more=slow, directory=tmp_path) as process:
+        try:
+            while not (job / "job.sqlite").exists() or status_units(capsys, job) == 0:
+                assert process.poll() is None, process.communicate()
+            os.killpg(process.pid, signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 4, err
+    assert "stopped by Ctrl-C" in err and "Traceback" not in err
+
+
 def status_units(capsys: Captured, job: Path) -> int:
     return int(json.loads(hrcase(capsys, "status", "--json", str(job))[1])["units"])
 
