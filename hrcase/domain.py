@@ -276,13 +276,13 @@ def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator
         key = _key_at(spec, lo)
         end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key), guess=lo + length)
         length = end - lo
-        if end - lo <= scan:
+        if abs(key) != overflow_key(spec.out):
+            yield from _split_span(spec, lo, end, key, scan)
+        elif end - lo <= scan:
             yield Piece(lo, end, Rule.SCANNED)
-        elif abs(key) == overflow_key(spec.out):
+        else:
             reason = f"|f(x)| >= 2^{spec.out.emax + 1}: beyond the last breakpoint"
             yield Piece(lo, end, Rule.SETTLED, key, Settlement("a", reason))
-        else:
-            yield from _split_span(spec, lo, end, key, scan)
         lo = end
 
 
@@ -299,19 +299,33 @@ def _leaves(spec: SearchSpec, key: int, ordinal: int) -> bool:
 
 
 def _split_span(spec: SearchSpec, lo: int, hi: int, key: int, scan: int) -> Iterator[Piece]:
-    """A monotone range in one output binade: its flat ends, and the rest by input binades."""
+    """A monotone range in one output binade: what is too near a breakpoint for rows, the rest."""
     line = FlatLine(spec, key, 0, "f is monotone and nearly constant")
+    head, tail = line.deep_ends(lo, hi)
+    if lo < head:
+        yield from line.pieces(lo, head)
+    if head < tail:
+        yield from _split_shallow(line, head, tail, scan)
+    if tail < hi:
+        yield from line.pieces(tail, hi)
+
+
+def _split_shallow(line: FlatLine, lo: int, hi: int, scan: int) -> Iterator[Piece]:
+    """Short; or its flat ends, and the rest by input binades."""
+    if hi - lo <= scan:
+        yield Piece(lo, hi, Rule.SCANNED)
+        return
     head, tail = line.flat_ends(lo, hi)
     if head - lo > scan:
         yield from line.pieces(lo, head)
         lo = head
     tail = max(lo, tail) if hi - tail > scan else hi
     while lo < tail:
-        end = min(tail, _binade_end(spec, lo))
+        end = min(tail, _binade_end(line.spec, lo))
         if end - lo <= scan:
             yield Piece(lo, end, Rule.SCANNED)
         else:
-            yield from _split_binade(spec, lo, end, key)
+            yield from _split_binade(line.spec, lo, end, line.key)
         lo = end
     if tail < hi:
         yield from line.pieces(tail, hi)

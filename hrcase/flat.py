@@ -98,6 +98,33 @@ class FlatLine:
         """Whether G passes at most FLAT_LINES integers on a range."""
         return abs(self.floor(lo) - self.floor(hi - 1)) <= FLAT_LINES
 
+    def deep_ends(self, lo: int, hi: int) -> tuple[int, int]:
+        """(head, tail): in [lo, head) and [tail, hi) f is too near a number or midpoint for rows.
+
+        However short they are, they are for `pieces`: Ziv's loop may end before it tells f(x) from
+        the breakpoint, as for tanh far out.
+        """
+        value = self._half_ulps(lo)
+        head = lo
+        if self._is_deep(lo, value):
+            head = first_ordinal_where(lo, hi, lambda i: not self._is_deep(i, value))
+        last_value = self._half_ulps(hi - 1)
+        tail = hi
+        if head < hi and self._is_deep(hi - 1, last_value):
+            tail = first_ordinal_where(head, hi, lambda i: self._is_deep(i, last_value))
+        return head, tail
+
+    def _half_ulps(self, ordinal: int) -> mpq:
+        """The number or midpoint nearest to f(x), whatever breakpoints are asked for."""
+        half_ulp = self.axis.ulp_exponent - 1
+        low, _ = self._bounds(ordinal, self._precision)
+        return scale((2 * scale(low, -half_ulp) + 1) // 2, half_ulp)
+
+    @property
+    def _precision(self) -> int:
+        """Bits at which f(x) that is too near to a breakpoint looks equal to it."""
+        return 4 * self.spec.out.precision + 64
+
     def stays_within(self, lo: int, hi: int, finer: int) -> bool:
         """Whether |f(x) - x| < min(w, 2^-finer - w) spacings on a range."""
         reach = min(self.window, scale(1, -finer) - self.window)
@@ -215,7 +242,7 @@ class FlatLine:
     def _is_deep(self, ordinal: int, value: mpq) -> bool:
         """Whether 0 < |f(x) - value| < 2^-DEEP; looked at closely only where MPFR sees no more."""
         f, parts = self.spec.function, self.spec.inp.parts(ordinal)
-        low, high = self._bounds(ordinal, 4 * self.spec.out.precision + 64)
+        low, high = self._bounds(ordinal, self._precision)
         if not low <= value <= high or low == high:
             return False
         step = scale(1, -DEEP)

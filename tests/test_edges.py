@@ -19,6 +19,7 @@ from gmpy2 import mpq
 from hrcase.domain import Piece, Removed, Rule, removed, split
 from hrcase.formats import FORMATS, scale
 from hrcase.functions import REGISTRY
+from hrcase.lattice import ROUNDINGS
 from hrcase.plan import Tuning
 from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, everything, interval
@@ -126,3 +127,29 @@ def test_far_from_0(name: str) -> None:
             lo, hi = middle - 300, middle + 300
             spec = SearchSpec(name, BINARY32, BINARY32, 11, "all", open_region(lo, hi))
             check_result(search(spec, threads=1), reference(spec, lo, hi))
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize(
+    ("format_name", "name", "x"),
+    [
+        ("binary16", "tanh", mpq(60000)),
+        ("binary64", "exp2m1", -scale(1, 21)),
+        ("binary64", "expm1", -scale(1, 20)),
+        ("binary64", "exp", scale(1, -1070)),
+        ("binary64", "erf", mpq(1000)),
+        ("binary64", "erfc", mpq(-1000)),
+        ("x87", "tanh", scale(1, 16300)),
+        ("x87", "exp10m1", -scale(1, 16300)),
+        ("x87", "cosh", scale(1, -16000)),
+    ],
+)
+def test_few_arguments_whose_results_are_too_near_a_breakpoint_for_rows(
+    format_name: str, name: str, x: mpq, rounding: str
+) -> None:
+    """Ranges that would be scanned if they could: Ziv's loop ends before it tells them apart."""
+    inp = FORMATS[format_name]
+    middle = inp.ordinal(x)
+    for lo, hi in ((middle, middle + 1), (middle - 3, middle + 4)):
+        spec = SearchSpec(name, inp, inp, 10, rounding, open_region(lo, hi))
+        check_result(search(spec, threads=1), reference(spec, lo, hi))
