@@ -10,7 +10,7 @@ import pytest
 
 from hrcase.cli import main
 from hrcase.formats import FORMATS
-from hrcase.job import units
+from hrcase.job import weights
 from hrcase.spec import SearchSpec, exponent_range
 
 BINARY32 = FORMATS["binary32"]
@@ -24,7 +24,7 @@ Captured = pytest.CaptureFixture[str]
 
 def small_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut searches into many units."""
-    monkeypatch.setattr(units, "UNIT_WORK", SMALL)
+    monkeypatch.setattr(weights, "UNIT_WORK", SMALL)
 
 
 def hrcase(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
@@ -37,8 +37,8 @@ def hrcase(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
 PROGRAM = """
 import signal, sys
 from hrcase.cli import main
-from hrcase.job import units
-units.UNIT_WORK = {small}
+from hrcase.job import weights
+weights.UNIT_WORK = {small}
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell ignores it
 {more}
 main.main()

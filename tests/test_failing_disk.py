@@ -24,9 +24,9 @@ MODES = {"full": 0, "fails": 1, "half": 2, "dies": 3}
 PROGRAM = """
 import ctypes, json, os, shutil, sys
 from hrcase.cli import main
-from hrcase.job import store, units, walk
+from hrcase.job import store, walk, weights
 from hrcase.refine import refine_chunk
-units.UNIT_WORK, walk.SECONDS_TO_KEEP = {small}, 0.0
+weights.UNIT_WORK, walk.SECONDS_TO_KEEP = {small}, 0.0
 disk = ctypes.CDLL({shim!r})
 root = {root!r}
 job, acknowledged = root + "/job", root + "/../acknowledged"

@@ -19,7 +19,7 @@ from jobs import ASKED, SPEC, Captured, hrcase, plain_list, small_units, start
 from hrcase import search as in_memory
 from hrcase.errors import HrcaseError, JobMismatch, SelfTestFailed, TryAgain
 from hrcase.hexfloat import parse_number
-from hrcase.job import run, schema, units, walk
+from hrcase.job import run, schema, walk, weights
 from hrcase.job.directory import create, open_job
 from hrcase.job.stop import Stop
 from hrcase.job.store import Store
@@ -66,7 +66,7 @@ def test_units_without_cases(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many units of this search have none; one has the exact case exp(0) = 1."""
-    monkeypatch.setattr(units, "UNIT_WORK", 50.0)
+    monkeypatch.setattr(weights, "UNIT_WORK", 50.0)
     asked = ("exp", "--format", "binary32", "--interval=0,0x1p-3", "--bits", "22")
     job = tmp_path / "job"
     assert hrcase(capsys, "search", *CPU, *asked, "--job", str(job))[0] == 0

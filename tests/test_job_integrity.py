@@ -20,7 +20,7 @@ from jobs import Captured, hrcase
 
 from hrcase.cli import main
 from hrcase.errors import CorruptState, HrcaseError
-from hrcase.job import schema, units, walk
+from hrcase.job import schema, walk, weights
 from hrcase.job.store import Store
 from hrcase.workers import Workers
 
@@ -32,7 +32,7 @@ CPU = ("--device", "cpu", "--threads", "1")
 @pytest.fixture(autouse=True, scope="module")
 def small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(units, "UNIT_WORK", 250.0)
+        patched.setattr(weights, "UNIT_WORK", 250.0)
         patched.setattr(walk, "SECONDS_TO_KEEP", 0.0)
         yield
 

@@ -135,6 +135,7 @@ def verified(directory: Path) -> Store:
     """The file of a job, all that it holds having been checked."""
     store = Store(directory / FILE)
     try:
+        _ = store.spec  # an entry of the registry that has changed is said before all is read
         store.verify()
     except BaseException:
         store.close()

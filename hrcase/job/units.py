@@ -11,23 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
-from math import log2
 from time import perf_counter
 
 from hrcase.domain import DEFAULT_SCAN, removed, split
 from hrcase.errors import InputError
+from hrcase.job import weights as of_work
+from hrcase.job.weights import Weight, weigh
 from hrcase.pieces import Piece, Removed, Rule
-from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec
-
-UNIT_WORK = float(1 << 25)
-"""Of a unit, in domain tests: seconds of one core, and as much as a device takes in one call."""
-
-EVALUATION_WORK = 320.0
-"""An argument that is evaluated, about 0.1 ms, in domain tests."""
 
 MOST_UNITS = 1 << 17
 """From so many on units are longer."""
@@ -63,7 +57,7 @@ class Plan:
         outside: arguments at which the function is not defined, or not searched.
         units: they tile the pieces that are searched or scanned.
         shard: (I, N): of the units those are to be done whose number is I - 1 modulo N.
-        shapes: of the kernels (degree, limbs) that the first block of each piece needs.
+        shapes: of the kernels (degree, limbs) that most blocks need.
         seconds: what it took to make, by stage.
     """
 
@@ -131,7 +125,7 @@ def make_plan(
         InputError: nothing of the range can be searched.
     """
     plan = Plan(spec, [], removed(spec))
-    weights: list[_Weight] = []
+    weights: list[Weight] = []
     work = 0.0
     started = perf_counter()
     for piece in split(spec, DEFAULT_SCAN if scan is None else scan):
@@ -139,15 +133,17 @@ def make_plan(
         plan.seconds["splitting"] += split_at - started
         plan.pieces.append(piece)
         if piece.rule is not Rule.SETTLED:
-            weights.append(_weigh(plan, piece))
-            work += weights[-1].work
-            if work >= MANY_UNITS * UNIT_WORK and on_many is not None:
+            for weight in weigh(spec, piece):
+                weights.append(weight)
+                plan.shapes |= weight.shapes
+                work += weight.work
+            if work >= MANY_UNITS * of_work.UNIT_WORK and on_many is not None:
                 on_many()
         started = perf_counter()
         plan.seconds["planning"] += started - split_at
-    most = max(UNIT_WORK, work / MOST_UNITS)
+    most = max(of_work.UNIT_WORK, work / MOST_UNITS)
     for weight in weights:
-        for part in _parts(weight, most):
+        for part in weight.parts(most):
             share = part.count / weight.piece.count
             plan.units.append(Unit(len(plan.units), part, share * weight.work))
     return plan
@@ -168,49 +164,3 @@ def plan_digest(pieces: list[Piece], outside: list[Removed]) -> str:
 def in_shard(number: int, shard: tuple[int, int]) -> bool:
     """Whether a unit is to be done in a shard."""
     return number % shard[1] == shard[0] - 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Weight:
-    """A piece with what it costs, and the length of a block of it (0: arguments are evaluated)."""
-
-    piece: Piece
-    work: float
-    block: int
-
-
-def _weigh(plan: Plan, piece: Piece) -> _Weight:
-    """Look at the first block of a piece; the farey method's, whichever is used."""
-    evaluated = _Weight(piece, EVALUATION_WORK * piece.count, 0)
-    if piece.rule is Rule.SCANNED:
-        return evaluated
-    first = next_block(plan.spec, piece, piece.lo, Tuning(method="farey"))
-    if first.block is None:
-        return evaluated
-    length = _length(first.count, first.work, UNIT_WORK)
-    if length < first.count:
-        shorter = replace(piece, hi=min(piece.hi, piece.lo + length))
-        block = next_block(plan.spec, shorter, piece.lo, Tuning(method="farey")).block
-        if block is not None:
-            plan.shapes.add((block.degree, block.limbs))
-    else:
-        plan.shapes.add((first.block.degree, first.block.limbs))
-    return _Weight(piece, first.work * piece.count / first.count, first.count)
-
-
-def _length(block: int, work: float, most: float) -> int:
-    """Whole blocks, or a binary fraction of one, with about so much work."""
-    if work <= most:
-        return block * round(most / work)
-    return -(-block >> round(log2(work / most)))
-
-
-def _parts(weight: _Weight, most: float) -> Iterator[Piece]:
-    """The piece in parts of about so much work."""
-    piece, count = weight.piece, weight.piece.count
-    if weight.block == 0:
-        length = max(1, int(most / EVALUATION_WORK))
-    else:
-        length = _length(weight.block, weight.work * weight.block / count, most)
-    for lo in range(piece.lo, piece.hi, length):
-        yield replace(piece, lo=lo, hi=min(lo + length, piece.hi))
