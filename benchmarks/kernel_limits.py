@@ -22,12 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine import Block
 from hrcase.engine.cuda import driver
 from hrcase.engine.lane import COUNTERS, MOST_PACKET_LOG2, THREADS
 from hrcase.engine.lines import lines_of_run
 from hrcase.formats import FORMATS, scale
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec, interval
 from hrcase.toolchain import source_directory

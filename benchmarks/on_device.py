@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 from gmpy2 import mpq
 
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine
 from hrcase.formats import FORMATS, Format, scale
+from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, plan
 from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range, interval

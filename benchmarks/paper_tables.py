@@ -24,12 +24,13 @@ from contextlib import closing
 
 import numpy as np
 
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine import Block, Engine
 from hrcase.engine.choose import engine_for
 from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.lines import WARP, Lines, lines_of_run, mean_deviation_to_maximum
 from hrcase.formats import FORMATS, scale
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.search import SearchResult, search
 from hrcase.spec import Region, SearchSpec

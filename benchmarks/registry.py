@@ -15,9 +15,10 @@ import time
 from collections import Counter
 
 from hrcase.cost import FRACTION, START, fractions, to_double
-from hrcase.domain import Piece, Rule, split
+from hrcase.domain import split
 from hrcase.formats import FORMATS
 from hrcase.functions import REGISTRY
+from hrcase.pieces import Piece, Rule
 from hrcase.spec import SearchSpec, default_bits, everything, one_sign
 from hrcase.taylor import Stretch, derivative_bound
 

@@ -24,9 +24,10 @@ from gmpy2 import mpq
 
 from hrcase import toolchain
 from hrcase.cost import fractions, to_double
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine import cpu
 from hrcase.formats import FORMATS, Format
+from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block, plan
 from hrcase.spec import SearchSpec, exponent_range, interval
 

@@ -22,13 +22,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hrcase.cases import HRCase
-from hrcase.domain import Piece, Rule, split
+from hrcase.domain import split
 from hrcase.engine import Engine
 from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.devices import cuda_device
 from hrcase.engine.lines import lines_of_run
 from hrcase.errors import VerificationFailed
 from hrcase.hexfloat import to_hex
+from hrcase.pieces import Piece, Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.search import SearchResult, search
 from hrcase.spec import SearchSpec

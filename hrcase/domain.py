@@ -34,8 +34,6 @@ from hrcase.lattice import binade_key, overflow_key
 from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.spec import SearchSpec
 
-__all__ = ["DEFAULT_SCAN", "Piece", "Removed", "Rule", "Settlement", "removed", "split"]
-
 DEFAULT_SCAN = 256
 """Ranges of at most so many arguments are evaluated one by one: cheaper than a polynomial."""
 

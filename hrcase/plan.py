@@ -23,6 +23,7 @@ from gmpy2 import mpq
 from hrcase.budget import ErrorBudget, ceil_scaled, group_terms, run_terms
 from hrcase.cost import (
     DOMAIN,
+    EVALUATION,
     LEAST_DOMAIN_LOG2,
     SCAN,
     Sizes,
@@ -34,9 +35,9 @@ from hrcase.cost import (
     sizes_of,
     to_double,
 )
-from hrcase.domain import Piece
 from hrcase.engine import Block
 from hrcase.formats import scale
+from hrcase.pieces import Piece
 from hrcase.spec import SearchSpec
 from hrcase.taylor import Stretch, TaylorModel, derivative_bounds, taylor_model
 
@@ -46,7 +47,6 @@ ENOUGH_FRACTIONS = 2.0**25
 
 SLACK = 1024
 RUN_SLACK = 4
-PARCEL_BLOCKS = 64
 LONGEST_LOG2 = 60
 """A block is at most so long, so that its u fit the kernels."""
 
@@ -65,9 +65,6 @@ MOST_LIMBS = 10
 
 SHORTEST_LOG2 = 4
 """Where not even so few arguments have a polynomial they are evaluated one by one."""
-
-EVALUATION = DOMAIN / 100
-"""The cost of that, as progress counts it."""
 
 GUARD_BITS = 16
 """So much finer than the coefficients their rounding is counted."""
@@ -133,32 +130,12 @@ class PlannedBlock:
 
 
 def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
-    """The blocks of a searched piece, ascending; they tile it."""
-    for parcel in parcels(piece, next_block(spec, piece, piece.lo, tuning)):
-        yield from plan_parcel(spec, tuning, parcel)
-
-
-def parcels(piece: Piece, first: PlannedBlock) -> list[Piece]:
-    """Parts of a searched piece that are planned on their own, by whatever process.
-
-    Blocks end at their ends, so that the blocks, and with them the candidates, are the same
-    however many processes plan.
-
-    Args:
-        first: the first block of the piece.
-    """
-    length = PARCEL_BLOCKS * first.count
-    cuts = range(piece.lo, piece.hi, length)
-    return [replace(piece, lo=lo, hi=min(lo + length, piece.hi)) for lo in cuts]
-
-
-def plan_parcel(spec: SearchSpec, tuning: Tuning, parcel: Piece) -> list[PlannedBlock]:
-    """The blocks of a parcel."""
-    blocks, lo = [], parcel.lo
-    while lo < parcel.hi:
-        blocks.append(next_block(spec, parcel, lo, tuning))
-        lo += blocks[-1].count
-    return blocks
+    """The blocks of a searched piece, or of a part of one, ascending; they tile it."""
+    lo = piece.lo
+    while lo < piece.hi:
+        block = next_block(spec, piece, lo, tuning)
+        yield block
+        lo += block.count
 
 
 def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> PlannedBlock:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from hrcase.disk import sync
 from hrcase.errors import NoDevice
 
 _HOST_OPTIONS: tuple[str, ...] = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC")
@@ -182,17 +183,9 @@ def _make(build: _Build, sources: Path, entry: Path) -> None:
 
 
 def _keep(made: Path, final: Path) -> None:
-    _sync(made)
+    sync(made)
     made.replace(final)
-    _sync(final.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(final.parent)
 
 
 def _is_whole(entry: Path) -> bool:

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from importlib import import_module
 from typing import Generic, TypeVar
 
 from hrcase.errors import TryAgain
@@ -149,5 +150,5 @@ def _end_with_parent() -> None:
 
 def _import_what_is_needed() -> None:
     """Work for a process that has just started."""
-    import hrcase.plan
-    import hrcase.refine  # noqa: F401
+    for module in ("hrcase.plan", "hrcase.refine"):
+        import_module(module)

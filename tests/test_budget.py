@@ -23,10 +23,11 @@ from hrcase.budget import (
     run_terms,
     shifted_bounds,
 )
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.enclosure import by_mpfr
 from hrcase.engine import Block
 from hrcase.formats import FORMATS, scale
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec, interval
 

@@ -23,10 +23,11 @@ from hrcase.cost import (
     to_double,
     walk_cost,
 )
-from hrcase.domain import Piece, Rule, split
+from hrcase.domain import split
 from hrcase.engine import Block
 from hrcase.engine.cpu import run
 from hrcase.formats import FORMATS, Format, scale
+from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block, plan
 from hrcase.spec import SearchSpec, exponent_range, interval
 

@@ -13,14 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from hrcase import toolchain
-from hrcase.domain import Rule
 from hrcase.engine import Block, Counts, cpu, cuda
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine
 from hrcase.errors import HrcaseError
 from hrcase.formats import FORMATS
 from hrcase.job import units, walk
-from hrcase.plan import Tuning, plan_parcel
+from hrcase.pieces import Rule
+from hrcase.plan import Tuning, plan
 from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range
 from hrcase.toolchain import ToolchainError
@@ -111,10 +111,10 @@ def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_budgets_stay_with_the_workers() -> None:
-    plan = units.make_plan(EXP)
-    unit = next(unit for unit in plan.units if unit.piece.rule is Rule.SEARCHED)
+    asked = units.make_plan(EXP)
+    unit = next(unit for unit in asked.units if unit.piece.rule is Rule.SEARCHED)
     (lean,) = walk._plan_units(EXP, Tuning(), [unit])
-    whole = plan_parcel(EXP, Tuning(), unit.piece)
+    whole = list(plan(EXP, unit.piece, Tuning()))
     assert [part.budget for part in lean] == [None] * len(whole)
     assert all(part.budget is not None for part in whole)
     assert [part.block for part in lean] == [part.block for part in whole]

@@ -16,10 +16,11 @@ from brute.compare import Reference, check_result, is_case, settled_cases
 from brute.reference import EVERY_FUNCTION, nearest, values
 from gmpy2 import mpq
 
-from hrcase.domain import Piece, Removed, Rule, removed, split
+from hrcase.domain import removed, split
 from hrcase.formats import FORMATS, scale
 from hrcase.functions import REGISTRY
 from hrcase.lattice import ROUNDINGS
+from hrcase.pieces import Piece, Removed, Rule
 from hrcase.plan import Tuning
 from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, everything, interval

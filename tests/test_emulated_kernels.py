@@ -13,10 +13,11 @@ from brute.blocks import adversarial_block, planted_block
 from fake_cuda import FakeCuda
 from gmpy2 import mpq
 
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine import METHODS, Block, cpu, lane
 from hrcase.engine.cuda import CudaEngine
 from hrcase.formats import FORMATS
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning, plan
 from hrcase.selftest import known_answers
 from hrcase.spec import SearchSpec, interval

@@ -143,5 +143,6 @@ def test_every_call_may_fail(disk: subprocess.Popen[str]) -> None:
             listed = listed or (directory / "list.csv").read_bytes()
             assert (directory / "list.csv").read_bytes() == listed
     assert codes["full"] >= {5} and codes["fails"] >= {5} and codes["dies"] >= {-9}
-    disk.stdin.close()  # type: ignore[union-attr]
+    assert disk.stdin is not None
+    disk.stdin.close()
     assert disk.wait(timeout=20) == 0

@@ -10,8 +10,10 @@ import signal
 import sqlite3
 import struct
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jobs import ASKED, SPEC, Captured, hrcase, plain_list, small_units, start
@@ -384,8 +386,8 @@ def test_worker_processes_that_die_are_replaced(
     submit = Workers.submit
     killed: list[int] = []
 
-    def kill_some(workers: Workers, function: object, item: object) -> object:
-        task = submit(workers, function, item)  # type: ignore[arg-type, var-annotated]
+    def kill_some(workers: Workers, function: Callable[[Any], Any], item: Any) -> Any:
+        task = submit(workers, function, item)
         if len(killed) < 3 and workers.pool._processes:
             victim = next(iter(workers.pool._processes))
             killed.append(victim)

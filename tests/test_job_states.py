@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ def result_of(number: int, lies: bool = False) -> UnitResult:
 
 def rows_of(number: int) -> list[tuple[str, ...]]:
     return [fields_of(case) for case in result_of(number).cases]
+
+
+class BrokenOff(list[UnitResult]):
+    """A batch with an exception after its last result."""
+
+    def __iter__(self) -> Iterator[UnitResult]:
+        yield from super().__iter__()
+        raise RuntimeError("broken off")
 
 
 class Jobs(RuleBasedStateMachine):
@@ -105,12 +114,8 @@ class Jobs(RuleBasedStateMachine):
     @rule(numbers=st.lists(NUMBERS, min_size=1, max_size=3))
     def break_off(self, numbers: list[int]) -> None:
         """An exception in the middle of a batch: nothing of it is kept."""
-        broken = UnitResult(UNITS[0], [None], [], 0, Counter(), 0.0, "")  # type: ignore[list-item]
-        fresh = [result_of(number) for number in numbers]
-        if 0 in self.done | set(numbers):
-            broken = UnitResult(None, [], [], 0, Counter(), 0.0, "")  # type: ignore[arg-type]
-        with pytest.raises(AttributeError):
-            self.open.store.add([*fresh, broken], self.session)
+        with pytest.raises(RuntimeError, match="broken off"):
+            self.open.store.add(BrokenOff(map(result_of, numbers)), self.session)
 
     @rule()
     def restart(self) -> None:

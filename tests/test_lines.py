@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from gmpy2 import mpq
 
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine import Block, cpu
 from hrcase.engine.lines import lines_of_run, mean_deviation_to_maximum
 from hrcase.formats import FORMATS, scale
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec, interval
 

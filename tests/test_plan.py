@@ -8,12 +8,12 @@ from itertools import pairwise
 import pytest
 from gmpy2 import mpq
 
-from hrcase.cost import DOMAIN, LEAST_DOMAIN_LOG2, SCAN, domain_cost
-from hrcase.domain import Piece, Rule, split
+from hrcase.cost import DOMAIN, EVALUATION, LEAST_DOMAIN_LOG2, SCAN, domain_cost
+from hrcase.domain import split
 from hrcase.engine import Block
 from hrcase.formats import FORMATS, scale
+from hrcase.pieces import Piece, Rule
 from hrcase.plan import (
-    EVALUATION,
     MOST_RUNS,
     RUN_SLACK,
     SHORTEST_LOG2,

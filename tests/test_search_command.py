@@ -228,7 +228,7 @@ def test_the_summary_says_what_the_method_did(capsys: Captured) -> None:
     )
     for summary in (by_default, farey):
         runs, decided, hits = (
-            int(re.search(pattern, summary)[1])  # type: ignore[index]
+            int(re.findall(pattern, summary)[0])
             for pattern in (r"walks +(\d+) runs", r"cubics +(\d+) arg", r"decided, (\d+) hits")
         )
         assert runs > 0 and 900 < hits <= decided < 1 << 20

@@ -15,11 +15,12 @@ from gmpy2 import mpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrcase.domain import Piece, Removed, Rule, removed, split
+from hrcase.domain import removed, split
 from hrcase.errors import InputError
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
 from hrcase.lattice import ROUNDINGS
+from hrcase.pieces import Piece, Removed, Rule
 from hrcase.plan import Tuning, plan
 from hrcase.spec import LEAST_BITS, Region, SearchSpec
 

@@ -7,12 +7,13 @@ from itertools import pairwise
 import pytest
 from gmpy2 import mpq
 
+from hrcase.cost import DOMAIN, EVALUATION
 from hrcase.formats import FORMATS
 from hrcase.job.merge import prove_tiling
 from hrcase.job.units import make_plan
-from hrcase.job.weights import EVALUATION_WORK, UNIT_WORK, weigh
+from hrcase.job.weights import UNIT_WORK, weigh
 from hrcase.pieces import Piece, Rule
-from hrcase.plan import Tuning, next_block, plan_parcel
+from hrcase.plan import Tuning, next_block, plan
 from hrcase.spec import SearchSpec, exponent_range, interval
 
 BINARY64 = FORMATS["binary64"]
@@ -44,7 +45,7 @@ def test_the_work_of_a_unit_is_what_its_blocks_cost(function: str, exponent: int
     sample = units[:: max(1, len(units) // 8)]
     assert sample
     for unit in sample:
-        blocks = plan_parcel(spec, Tuning(method="farey"), unit.piece)
+        blocks = list(plan(spec, unit.piece, Tuning(method="farey")))
         assert sum(block.count for block in blocks) == unit.piece.count
         assert 1 / 3 < sum(block.work for block in blocks) / unit.work < 3
 
@@ -63,16 +64,16 @@ def test_a_pole_at_the_end_of_a_piece_is_not_taken_for_all_of_it() -> None:
     assert all(a.piece.hi == b.piece.lo for a, b in pairwise(found))
     assert 3 < len(found) < 100
     work = sum(weight.work for weight in found)
-    assert work < 1e-6 * EVALUATION_WORK * piece.count
+    assert work < 1e-6 * EVALUATION / DOMAIN * piece.count
     evaluated = sum(weight.piece.count for weight in found if weight.block == 0)
-    assert evaluated * EVALUATION_WORK < 4 * UNIT_WORK
+    assert evaluated * EVALUATION / DOMAIN < 4 * UNIT_WORK
 
 
 def test_units_of_a_scanned_piece_are_short() -> None:
     spec = spec_of("exp", 0, 0, "positive")
     (weight,) = weigh(spec, Piece(1, 1 + (1 << 20), Rule.SCANNED))
     parts = list(weight.parts(UNIT_WORK))
-    assert max(part.count for part in parts) * EVALUATION_WORK <= UNIT_WORK
+    assert max(part.count for part in parts) * EVALUATION / DOMAIN <= UNIT_WORK
     assert sum(part.count for part in parts) == 1 << 20
 
 

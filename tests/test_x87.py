@@ -15,11 +15,12 @@ from brute.reference import nearest, values
 from gmpy2 import mpq
 
 from hrcase.cli import main
-from hrcase.domain import Rule, split
+from hrcase.domain import split
 from hrcase.engine.cpu import run
 from hrcase.export.reader import read_list
 from hrcase.formats import FORMATS, scale
 from hrcase.hexfloat import parse_number, to_hex
+from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block
 from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, exponent_range, interval
@@ -37,7 +38,10 @@ def longdouble(ordinal: int) -> Fraction:
     return Fraction(*bits[0].as_integer_ratio())
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant != 63, reason="no x87 here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant != 63,
+    reason="long double is another format here",
+)
 def test_ordinals_are_bit_patterns_without_the_leading_bit() -> None:
     draw = random.Random(1)
     ends = [0, 1, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, X87.max_ordinal - 1, X87.max_ordinal]

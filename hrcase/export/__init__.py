@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, TypeVar
 
+from hrcase.disk import sync
 from hrcase.errors import ExportError
 
 Stream = TypeVar("Stream", TextIO, BinaryIO)
@@ -68,7 +69,7 @@ def _atomic(path: str | Path, open_new: Callable[[Path], Stream]) -> Iterator[St
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
-        _sync_directory(target.parent)
+        sync(target.parent)
     except OSError as error:
         if isinstance(error, ExportError | BrokenPipeError):
             raise
@@ -79,12 +80,3 @@ def _atomic(path: str | Path, open_new: Callable[[Path], Stream]) -> Iterator[St
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
-
-
-def _sync_directory(directory: Path) -> None:
-    """Force the directory's entries to the disk."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

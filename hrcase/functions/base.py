@@ -49,6 +49,11 @@ def no_tails(inp: Format, out: Format, bits: int, rounding: str) -> list[Tail]:
     return []
 
 
+def only_at(point: int, value: int) -> Callable[[mpq], mpq | None]:
+    """The rule of a function whose one dyadic value at a dyadic argument is this."""
+    return lambda x: mpq(value) if x == point else None
+
+
 @dataclass(frozen=True)
 class Function:
     """A real function of one variable, with what a search must know of it.

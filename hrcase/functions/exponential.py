@@ -6,17 +6,13 @@ from flint import arb, arb_series
 from gmpy2 import mpfr, mpq
 
 from hrcase.formats import scale
-from hrcase.functions.base import Function
+from hrcase.functions.base import Function, only_at
 from hrcase.functions.rounding import Bracket, Directed, correctly_rounded
 from hrcase.functions.series import with_constant
 
 MOST_EXACT_POWER = 1 << 20
 """Exact powers of two beyond 2^+-this, and powers of ten beyond a quarter of it, are not written
 out: they are beyond every format."""
-
-
-def _exp_exact(x: mpq) -> mpq | None:
-    return mpq(1) if x == 0 else None
 
 
 def _exp2_exact(x: mpq) -> mpq | None:
@@ -29,10 +25,6 @@ def _exp10_exact(x: mpq) -> mpq | None:
     if x.denominator != 1 or not 0 <= x <= MOST_EXACT_POWER // 4:
         return None
     return mpq(10) ** int(x)
-
-
-def _expm1_exact(x: mpq) -> mpq | None:
-    return mpq(0) if x == 0 else None
 
 
 def _exp2m1_exact(x: mpq) -> mpq | None:
@@ -65,7 +57,7 @@ EXP = Function(
     mpfr=lambda context, x: context.exp(x),
     arb=lambda x: x.exp(),
     series=lambda x: x.exp(),
-    exact=_exp_exact,
+    exact=only_at(0, 1),
     exact_rule="exp(x) is rational for rational x only at x = 0 (Lindemann)",
     monotone="exp' = exp > 0",
     known_cases=(
@@ -81,7 +73,7 @@ EXPM1 = Function(
     mpfr=lambda context, x: context.expm1(x),
     arb=lambda x: x.expm1(),
     series=_expm1_series,
-    exact=_expm1_exact,
+    exact=only_at(0, 0),
     exact_rule="e^x is rational for rational x only at x = 0 (Lindemann)",
     monotone="expm1' = exp > 0",
     identity_below=mpq(1, 2),

@@ -5,13 +5,9 @@ from __future__ import annotations
 from flint import arb_series
 from gmpy2 import mpq
 
-from hrcase.functions.base import Function
+from hrcase.functions.base import Function, only_at
 from hrcase.functions.series import from_derivative, parameter, with_constant
 from hrcase.functions.trigonometric import OUTSIDE_OF_1
-
-
-def _zero_to_zero(x: mpq) -> mpq | None:
-    return mpq(0) if x == 0 else None
 
 
 def _of_parameter(x: arb_series) -> tuple[arb_series, arb_series]:
@@ -55,7 +51,7 @@ SINH = Function(
     mpfr=lambda context, x: context.sinh(x),
     arb=lambda x: x.sinh(),
     series=_sinh_series,
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="sinh(x) = r would make e^x algebraic, which it is only at x = 0 (Lindemann)",
     monotone="sinh' = cosh > 0",
     symmetry="odd",
@@ -70,7 +66,7 @@ COSH = Function(
     mpfr=lambda context, x: context.cosh(x),
     arb=lambda x: x.cosh(),
     series=_cosh_series,
-    exact=lambda x: mpq(1) if x == 0 else None,
+    exact=only_at(0, 1),
     exact_rule="cosh(x) = r would make e^x algebraic, which it is only at x = 0 (Lindemann)",
     monotone="cosh' = sinh has no zero but 0",
     symmetry="even",
@@ -83,7 +79,7 @@ TANH = Function(
     mpfr=lambda context, x: context.tanh(x),
     arb=lambda x: x.tanh(),
     series=_tanh_series,
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="tanh(x) = r would make e^(2 x) rational, which it is only at x = 0 (Lindemann)",
     monotone="tanh' = 1/cosh^2 > 0",
     symmetry="odd",
@@ -98,7 +94,7 @@ ASINH = Function(
     mpfr=lambda context, x: context.asinh(x),
     arb=lambda x: x.asinh(),
     series=_asinh_series,
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="asinh(x) = r != 0, rational, would make x = sinh(r) transcendental (Lindemann)",
     monotone="asinh' = (1 + x^2)^(-1/2) > 0",
     symmetry="odd",
@@ -115,7 +111,7 @@ ACOSH = Function(
     lo=mpq(1),
     closed=True,
     outside="acosh is not defined for x < 1",
-    exact=lambda x: mpq(0) if x == 1 else None,
+    exact=only_at(1, 0),
     exact_rule="acosh(x) = r != 0, rational, would make x = cosh(r) transcendental (Lindemann)",
     monotone="acosh' = (x^2 - 1)^(-1/2) > 0",
 )
@@ -129,7 +125,7 @@ ATANH = Function(
     lo=mpq(-1),
     hi=mpq(1),
     outside=OUTSIDE_OF_1.format("atanh").replace("|x| >", "|x| >="),
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="atanh(x) = r != 0, rational, would make x = tanh(r) transcendental (Lindemann)",
     monotone="atanh' = 1/(1 - x^2) > 0",
     symmetry="odd",

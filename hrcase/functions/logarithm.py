@@ -5,16 +5,12 @@ from __future__ import annotations
 from flint import arb, arb_series
 from gmpy2 import mpfr, mpq
 
-from hrcase.functions.base import Function
+from hrcase.functions.base import Function, only_at
 from hrcase.functions.rounding import Bracket, Directed, correctly_rounded
 from hrcase.functions.series import from_derivative
 
 NOT_POSITIVE = "{} is not defined for x <= 0"
 NOT_ABOVE_MINUS_1 = "{} is not defined for x <= -1"
-
-
-def _log_exact(x: mpq) -> mpq | None:
-    return mpq(0) if x == 1 else None
 
 
 def _log2_exact(x: mpq) -> mpq | None:
@@ -54,7 +50,7 @@ LOG = Function(
     series=_log_series,
     lo=mpq(0),
     outside=NOT_POSITIVE.format("log"),
-    exact=_log_exact,
+    exact=only_at(1, 0),
     exact_rule="log(x) is rational for rational x only at x = 1 (Lindemann)",
     monotone="log' = 1/x > 0",
     known_cases=(("0x1.62a88613629b6p+678", -65.151), ("0x1.fd15daa6ce332p+732", -62.027)),
@@ -68,7 +64,7 @@ LOG1P = Function(
     series=_log1p_series,
     lo=mpq(-1),
     outside=NOT_ABOVE_MINUS_1.format("log1p"),
-    exact=lambda x: _log_exact(1 + x),
+    exact=only_at(0, 0),
     exact_rule="log(1 + x) is rational for rational x only at x = 0 (Lindemann)",
     monotone="log1p' = 1/(1 + x) > 0",
     identity_below=mpq(1, 2),

@@ -12,7 +12,7 @@ from flint import ctx as flint_context
 from gmpy2 import mpfr, mpq
 
 from hrcase.formats import Format, floor_log2
-from hrcase.functions.base import Function, RealPoint, Tail
+from hrcase.functions.base import Function, RealPoint, Tail, only_at
 from hrcase.functions.series import from_derivative, tightened
 
 MOST_EXACT_FACTORIAL = 1 << 12
@@ -136,7 +136,7 @@ ERF = Function(
     mpfr=lambda context, x: context.erf(x),
     arb=lambda x: x.erf(),
     series=_erf_series,
-    exact=lambda x: mpq(0) if x == 0 else None,
+    exact=only_at(0, 0),
     exact_rule="erf(0) = 0" + UNPROVED,
     monotone="erf' = 2 pi^(-1/2) e^(-x^2) > 0",
     symmetry="odd",
@@ -148,7 +148,7 @@ ERFC = Function(
     mpfr=lambda context, x: context.erfc(x),
     arb=lambda x: x.erfc(),
     series=_erfc_series,
-    exact=lambda x: mpq(1) if x == 0 else None,
+    exact=only_at(0, 1),
     exact_rule="erfc(0) = 1" + UNPROVED,
     monotone="erfc' = -2 pi^(-1/2) e^(-x^2) < 0",
 )

@@ -9,7 +9,7 @@ from math import ceil, floor, pi
 from flint import arb, arb_series
 from gmpy2 import mpq
 
-from hrcase.functions.base import Function, RealPoint
+from hrcase.functions.base import Function, RealPoint, only_at
 from hrcase.functions.series import from_derivative, with_constant
 
 ARGUMENT_BOUND = mpq(2**11)
@@ -17,10 +17,6 @@ ARGUMENT_BOUND = mpq(2**11)
 
 BEYOND = "{} is searched for |x| < 2^11 only"
 OUTSIDE_OF_1 = "{} is not defined for |x| > 1"
-
-
-def _zero_to_zero(x: mpq) -> mpq | None:
-    return mpq(0) if x == 0 else None
 
 
 def _quarter_turns(count: int) -> arb:
@@ -78,7 +74,7 @@ SIN = Function(
     outside=BEYOND.format("sin"),
     outside_is_error=True,
     critical_points=_turns(1),
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="sin(x) is rational for rational x only at x = 0 (Lindemann)",
     monotone="sin' = cos has no zero between neighbours of the points (k + 1/2) pi",
     symmetry="odd",
@@ -98,7 +94,7 @@ COS = Function(
     outside=BEYOND.format("cos"),
     outside_is_error=True,
     critical_points=_turns(0),
-    exact=lambda x: mpq(1) if x == 0 else None,
+    exact=only_at(0, 1),
     exact_rule="cos(x) is rational for rational x only at x = 0 (Lindemann)",
     monotone="cos' = -sin has no zero between neighbours of the points k pi",
     symmetry="even",
@@ -116,7 +112,7 @@ TAN = Function(
     outside=BEYOND.format("tan"),
     outside_is_error=True,
     critical_points=_turns(1),
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="tan(x) is rational for rational x only at x = 0 (Lindemann)",
     monotone="tan' = 1/cos^2 > 0 between neighbours of the poles (k + 1/2) pi, no arguments",
     symmetry="odd",
@@ -135,7 +131,7 @@ ASIN = Function(
     hi=mpq(1),
     closed=True,
     outside=OUTSIDE_OF_1.format("asin"),
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="asin(x) = r != 0, rational, would make x = sin(r) transcendental (Lindemann)",
     monotone="asin' = (1 - x^2)^(-1/2) > 0",
     symmetry="odd",
@@ -154,7 +150,7 @@ ACOS = Function(
     hi=mpq(1),
     closed=True,
     outside=OUTSIDE_OF_1.format("acos"),
-    exact=lambda x: mpq(0) if x == 1 else None,
+    exact=only_at(1, 0),
     exact_rule="acos(x) = r != 0, rational, would make x = cos(r) transcendental (Lindemann)",
     monotone="acos' = -(1 - x^2)^(-1/2) < 0",
     known_cases=(("0x1.fd737be914578p-11", -63.228),),
@@ -166,7 +162,7 @@ ATAN = Function(
     mpfr=lambda context, x: context.atan(x),
     arb=lambda x: x.atan(),
     series=atan_series,
-    exact=_zero_to_zero,
+    exact=only_at(0, 0),
     exact_rule="atan(x) = r != 0, rational, would make x = tan(r) transcendental (Lindemann)",
     monotone="atan' = 1/(1 + x^2) > 0",
     symmetry="odd",

@@ -11,10 +11,11 @@ import fcntl
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from hrcase.disk import sync
 from hrcase.errors import CorruptState, HrcaseError, InputError, JobMismatch, TryAgain
 from hrcase.job.identity import Json, in_words, is_same, spec_to_json
 from hrcase.job.store import Store
@@ -100,9 +101,9 @@ def create(directory: Path, plan: Plan, fill: Callable[[Store], None] | None = N
         if fill is not None:
             with closing(Store(made / FILE)) as store:
                 fill(store)
-        _sync(made)
+        sync(made)
         os.rename(made, directory)
-        _sync(directory.parent)
+        sync(directory.parent)
         return Job(directory, lock, Store(directory / FILE))
 
 
@@ -204,7 +205,7 @@ def _set_aside(directory: Path) -> str:
         for suffix in ("-journal", ""):
             if Path(f"{file}{suffix}").exists():
                 os.rename(f"{file}{suffix}", f"{aside}{suffix}")
-        _sync(directory)
+        sync(directory)
         if taken is not None:
             _finish_taking_over(directory)
             return f"it is kept as {aside}, and {taken}; run: hrcase resume {directory}"
@@ -232,31 +233,33 @@ def _take_over(file: Path, made: Path) -> str | None:
 
 def _finish_taking_over(directory: Path) -> None:
     os.rename(directory / MADE, directory / FILE)
-    _sync(directory)
+    sync(directory)
 
 
 def _lock(directory: Path, job: Path) -> BinaryIO:
     """The lock of a directory that exists; held until the file is closed, or the process ends."""
     path = directory / LOCK
-    file = open(path, "a+b")  # noqa: SIM115  # it is closed with the job
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever made the job may have renamed it in the meantime.
-        is_here = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except BlockingIOError:
-        is_here = False
-    if not is_here:
-        file.seek(0)
-        holder = file.read(200).decode("utf-8", "replace").strip()
-        file.close()
-        raise TryAgain(
-            f"another process works on the job {job}{f' ({holder})' if holder else ''}; wait for "
-            f"it, or stop it with Ctrl-C or SIGTERM; to look at the job, run: hrcase status {job}"
-        )
-    file.truncate(0)
-    file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-    file.flush()
-    return file
+    with ExitStack() as on_error:
+        file = on_error.enter_context(open(path, "a+b"))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever made the job may have renamed it in the meantime.
+            is_here = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+        except BlockingIOError:
+            is_here = False
+        if not is_here:
+            file.seek(0)
+            holder = file.read(200).decode("utf-8", "replace").strip()
+            raise TryAgain(
+                f"another process works on the job {job}{f' ({holder})' if holder else ''}; wait "
+                "for it, or stop it with Ctrl-C or SIGTERM; to look at the job, run: hrcase status "
+                f"{job}"
+            )
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        file.flush()
+        on_error.pop_all()
+        return file
 
 
 @contextmanager
@@ -274,12 +277,3 @@ def _disk_errors(directory: Path) -> Iterator[None]:
             f"cannot write the job {directory}: {error.strerror}; free space or mend the disk and "
             "run the same command again"
         ) from error
-
-
-def _sync(directory: Path) -> None:
-    """Force the entries of a directory to the disk."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,12 +10,12 @@ from hrcase.claim import Claim, make_claim
 from hrcase.errors import InputError, Interrupted
 from hrcase.export.csv import write_rows
 from hrcase.export.wc import write_arguments
-from hrcase.formats import Format
+from hrcase.formats import FORMATS, Format
 from hrcase.hexfloat import parse_number
 from hrcase.job.store import Store
 from hrcase.pieces import Rule
 
-DOUBLE = Format("binary64", 53, -1022, 1023)
+DOUBLE = FORMATS["binary64"]
 
 
 def require_complete(store: Store) -> None:

@@ -7,12 +7,17 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 from hrcase.errors import Interrupted
 
 ONE_SIGNAL = 0.3
 """Signals that follow the first one so soon, in seconds, are the same: timeout(1) sends two."""
+
+Handler = Callable[[int, FrameType | None], Any] | int | None
+"""What signal.signal takes and gives."""
 
 SHOW_CURSOR = "\x1b[?25h"
 
@@ -31,7 +36,7 @@ class Stop:
         self.reason = ""
         self._seconds = seconds
         self._deadline = None if seconds is None else time.monotonic() + seconds
-        self._before: dict[int, object] = {}
+        self._before: dict[int, Handler] = {}
         self._taken_at = 0.0
 
     def __enter__(self) -> Stop:
@@ -42,7 +47,7 @@ class Stop:
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
+            signal.signal(number, handler)
 
     def __call__(self) -> bool:
         """Whether to stop."""

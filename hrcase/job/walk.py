@@ -22,7 +22,7 @@ from hrcase.job.crew import Crew, Landed
 from hrcase.job.progress import Progress, Watcher
 from hrcase.job.units import MANY_UNITS, Unit, expected_cases
 from hrcase.pieces import Rule
-from hrcase.plan import PlannedBlock, Tuning, plan_parcel
+from hrcase.plan import PlannedBlock, Tuning, plan
 from hrcase.refine import Refined, refine_chunk
 from hrcase.spec import SearchSpec
 from hrcase.workers import AHEAD, Errand, Workers
@@ -345,7 +345,7 @@ def _plan_units(
 ) -> list[list[PlannedBlock]]:
     """The blocks of some units, without the budgets, which cost more to send than all the rest."""
     return [
-        [replace(planned, budget=None) for planned in plan_parcel(spec, tuning, unit.piece)]
+        [replace(planned, budget=None) for planned in plan(spec, unit.piece, tuning)]
         if unit.piece.rule is Rule.SEARCHED
         else []
         for unit in units

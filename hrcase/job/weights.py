@@ -12,15 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import log2
 
+from hrcase.cost import DOMAIN, EVALUATION
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block
 from hrcase.spec import SearchSpec
 
 UNIT_WORK = float(1 << 25)
 """Of a unit, in domain tests: seconds of one core, and as much as a device takes in one call."""
-
-EVALUATION_WORK = 320.0
-"""An argument that is evaluated, about 0.1 ms, in domain tests."""
 
 EVEN = 2.0
 """Costs are about the same up to this factor."""
@@ -45,7 +43,7 @@ class Weight:
         """The arguments in parts of about so much work."""
         piece = self.piece
         if self.block == 0:
-            length = max(1, int(most / EVALUATION_WORK))
+            length = max(1, int(most * DOMAIN / EVALUATION))
         else:
             length = _length(self.block, self.work * self.block / piece.count, most)
         for lo in range(piece.lo, piece.hi, length):
@@ -58,7 +56,7 @@ def weigh(spec: SearchSpec, piece: Piece) -> Iterator[Weight]:
     The Farey walk's costs, whichever method is used: units do not depend on it.
     """
     if piece.rule is Rule.SCANNED:
-        yield Weight(piece, EVALUATION_WORK * piece.count, 0)
+        yield Weight(piece, piece.count * EVALUATION / DOMAIN, 0)
     else:
         yield from _weights(spec, piece, _block_at(spec, piece, piece.lo))
 
@@ -69,8 +67,8 @@ def _weights(spec: SearchSpec, piece: Piece, first: PlannedBlock) -> Iterator[We
         return
     middle = (piece.lo + piece.hi) // 2
     second = _block_at(spec, piece, middle)
-    costs = [_cost(first), _cost(second)]
-    if max(costs) <= EVEN * min(costs) or max(costs) * piece.count <= UNIT_WORK:
+    costs = [first.cost, second.cost]
+    if max(costs) <= EVEN * min(costs) or max(costs) * piece.count <= UNIT_WORK * DOMAIN:
         yield _weight(spec, piece, [first, second])
         return
     yield from _weights(spec, replace(piece, hi=middle), first)
@@ -81,13 +79,8 @@ def _block_at(spec: SearchSpec, piece: Piece, lo: int) -> PlannedBlock:
     return next_block(spec, piece, lo, Tuning(method="farey"))
 
 
-def _cost(planned: PlannedBlock) -> float:
-    """Of an argument, in domain tests."""
-    return EVALUATION_WORK if planned.block is None else planned.work / planned.count
-
-
 def _weight(spec: SearchSpec, piece: Piece, looked_at: list[PlannedBlock]) -> Weight:
-    work = piece.count * sum(map(_cost, looked_at)) / len(looked_at)
+    work = piece.count * sum(planned.cost for planned in looked_at) / len(looked_at) / DOMAIN
     if any(planned.block is None for planned in looked_at):
         return Weight(piece, work, 0)
     count = min(planned.count for planned in looked_at)

@@ -8,9 +8,10 @@ import numpy as np
 
 from brute.distances import Brute, Ordinals, decide, margin, target
 from brute.reference import check_record
-from hrcase.domain import Piece, Rule, split
+from hrcase.domain import split
 from hrcase.engine.cpu import run
 from hrcase.formats import Format
+from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, plan
 from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from brute.reference import Nearest, Value, check_record, evaluate, nearest
-from hrcase.domain import Piece, Settlement
 from hrcase.formats import scale
+from hrcase.pieces import Piece, Settlement
 from hrcase.search import SearchResult
 from hrcase.spec import SearchSpec
 
