@@ -14,7 +14,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from importlib import import_module
+from multiprocessing import resource_tracker
 from typing import Generic, TypeVar
 
 from hrcase.errors import TryAgain
@@ -51,8 +53,10 @@ class Workers:
             self._pool = ProcessPoolExecutor(
                 self.processes, mp_context=context, initializer=_begin_worker
             )
-            for _ in range(self.processes):
-                self._pool.submit(_import_what_is_needed)
+            resource_tracker.ensure_running()  # which lets signals through that were held
+            with _ctrl_c_held():
+                for _ in range(self.processes):
+                    self._pool.submit(_import_what_is_needed)
 
     @property
     def are_running(self) -> bool:
@@ -111,7 +115,8 @@ class Errand(Generic[Item, Result]):
         while True:
             self._pool = self._workers.pool
             try:
-                self._future: Future[Result] = self._pool.submit(self._function, self._item)
+                with _ctrl_c_held():  # a pool may start a process at any call
+                    self._future: Future[Result] = self._pool.submit(self._function, self._item)
                 return
             except BrokenProcessPool:
                 self._workers.replace(self._pool)
@@ -134,9 +139,20 @@ class Errand(Generic[Item, Result]):
                 return value
 
 
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """Ctrl-C waits: processes that are started meanwhile are born with it held."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin_worker() -> None:
     """Ctrl-C is for the process that started this one; without that one this one ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
