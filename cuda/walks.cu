@@ -76,14 +76,13 @@ __device__ void take(const Runs& runs, const Cubic& cubic, u64 run, i64 t, u64* 
     append(hits, &counters->hits, capacity, static_cast<u64>(runs.centre(run) + t - runs.lo));
 }
 
-// Lists that `walk` and `cross_wide` append to.
+// Lists that `walk` appends to.
 struct Lists {
     Near* near;
     u64 near_capacity;
     Wide* wide;
     u64 wide_capacity;
     Counters* counters;
-    double half;  // H, the same for all runs
 };
 
 __device__ Near near_of(u64 run, const FareyWalk<double>& walk, const Crossing<double>& at,
@@ -175,13 +174,11 @@ __device__ unsigned lanes_below() {
 // The lanes take the last `count` crossings off the queue, one each, and test its first mm; where
 // that is not the last, the crossing goes back. Returns how many went back. All lanes come here.
 __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, int lane,
-                     unsigned below, const FareyRun<double>& own, const Lists& lists) {
+                     unsigned below, double half_inverse, const Lists& lists) {
     const int base = waiting - count;
     const int place = base + (lane < count ? lane : 0), owner = queue.owner[place];
-    FareyRun<double> run = own;  // of the owner, as far as it is read
-    run.half = lists.half;
-    run.half_inverse = __shfl_sync(ALL_LANES, own.half_inverse, owner);
-    run.drift = __shfl_sync(ALL_LANES, own.drift, owner);
+    FareyRun<double> run = {};  // of the owner, as far as roots_of reads it
+    run.half_inverse = __shfl_sync(ALL_LANES, half_inverse, owner);
     const FareyWalk<double> walk = queue.walk(place);
     Crossing<double> at = queue.crossing(place);
     const u64 index = (own_index & ~31u) + static_cast<unsigned>(owner);
@@ -261,11 +258,11 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
 
 // Lanes that are done walk on until all of the warp are, but are not looked at.
 __global__ void __launch_bounds__(32 * WARPS, 7)
-    walk(const Start* starts, u64 run_count, double half, Near* near, u64 near_capacity,
-         Wide* wide, u64 wide_capacity, Counters* counters) {
+    walk(const Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
+         u64 wide_capacity, Counters* counters) {
     __shared__ Queue queues[WARPS];
     Queue& queue = at_fixed_address(queues[threadIdx.x >> 5]);
-    const Lists lists = {near, near_capacity, wide, wide_capacity, counters, half};
+    const Lists lists = {near, near_capacity, wide, wide_capacity, counters};
     const int lane = static_cast<int>(threadIdx.x & 31);
     const unsigned below = lanes_below();
     const unsigned index = static_cast<unsigned>(thread_index());
@@ -288,11 +285,11 @@ UNROLL
         }
         __syncwarp();
         while (waiting >= 32)
-            waiting += drain(queue, waiting, 32, index, lane, below, run, lists) - 32;
+            waiting += drain(queue, waiting, 32, index, lane, below, run.half_inverse, lists) - 32;
     }
     __syncwarp();
     while (waiting > 0)
-        waiting = drain(queue, waiting, waiting, index, lane, below, run, lists);
+        waiting = drain(queue, waiting, waiting, index, lane, below, run.half_inverse, lists);
     queue.chunk.close(lane, lists);
     const bool walked = index < run_count && starts[index].walk.q > 0;
     add_by_warp(&counters->fractions, walked ? static_cast<unsigned>(turns * STEPS) : 0);

@@ -216,12 +216,11 @@ class Lane:
         cubics, starts, counters = self.cubics.memory, self.starts.memory, self.counters
         crowds, wide, near = (self._list(name) for name in ("crowds", "wide", "near"))
         hits = self._list("hits")
-        count, half = np.uint64(unit.runs), np.float64(1 << unit.block.run_log2 - 1)
         lists: tuple[Any, ...]
         lists = *hits, *crowds, counters
         self._call(kernels, "start_walks", threads, runs, cubics, starts, *lists)
         lists = *near, *wide, counters
-        self._call(kernels, "walk", threads, starts, count, half, *lists)
+        self._call(kernels, "walk", threads, starts, np.uint64(unit.runs), *lists)
         self._call(kernels, "cross_wide", self.grid, runs, starts, *wide, *near, counters)
         lists = *near, *hits, *crowds, counters
         self._call(kernels, "take_near", self.grid, runs, cubics, starts, *lists)
