@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from unittest.mock import patch
 
 from gmpy2 import mpq
 
@@ -32,9 +33,12 @@ def block_of(lo: int, run_log2: int, runs: int) -> Block:
     region = interval(double, mpq(lo), mpq(lo + 1), f"{lo} <= x < {lo + 1}")
     spec = SearchSpec("exp", double, double, 44, "all", region)
     piece = next(piece for piece in split(spec) if piece.rule is Rule.SEARCHED)
-    planning.DEGREES = planning.DEGREES[-1:]  # the longest block: the most runs
-    planning.best_walk = lambda sizes, most_log2: (min(run_log2, most_log2), 0.0)
-    block = next_block(spec, piece, piece.lo, Tuning(method="farey")).block
+    with (
+        # the longest block has the most runs
+        patch.object(planning, "DEGREES", planning.DEGREES[-1:]),
+        patch.object(planning, "best_walk", lambda sizes, most: (min(run_log2, most), 0.0)),
+    ):
+        block = next_block(spec, piece, piece.lo, Tuning(method="farey")).block
     if block is None:
         raise SystemExit(f"no block at {lo}; give another LO")
     return replace(block, hi=min(block.hi, block.lo + (runs << run_log2)))
