@@ -19,6 +19,7 @@ COMMANDS = {
     "resume": "Go on with a job that was stopped.",
     "status": "Say how far jobs are.",
     "export": "Write the list of a complete job.",
+    "report": "Write a page about a complete job.",
     "merge": "Make one job of the parts of a search.",
     "batch": "Do the searches of a file, one after another.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
