@@ -9,6 +9,7 @@ from hrcase.compare import Comparison, Side, compare_lists
 from hrcase.errors import VerificationFailed
 from hrcase.export.reader import CaseList, read_list
 from hrcase.hexfloat import parse_interval, to_hex
+from hrcase.judge import judge_for
 
 _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -20,8 +21,14 @@ _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--bits",
     metavar="M",
     type=click.IntRange(3, 4096),
-    help="Leave out entries whose stated distance is 2^-M ulp or more.",
+    help="Leave out entries whose distance is 2^-M ulp or more (BaCSeL -m M).",
 )
+@click.option(
+    "--function",
+    help="With --bits: compute distances of entries that hrcase did not write as values of this "
+    "function. Default for BaCSeL's output: the function that a .csv names.",
+)
+@click.option("--format", "format_name", help="Format of these. Default: a .csv's, or binary64.")
 @click.option("--interval", metavar="LO,HI", help="Compare only LO <= x < HI.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @click.pass_context
@@ -30,19 +37,24 @@ def command(
     a: Path,
     b: Path,
     bits: int | None,
+    function: str | None,
+    format_name: str | None,
     interval: str | None,
     as_json: bool,
 ) -> None:
-    """Compare the lists A and B: .csv of hrcase, .wc of CORE-MATH, or the output of BaCSeL.
+    """Compare the lists A and B: .csv of hrcase, .wc, .bin (doubles), or the output of BaCSeL.
 
     Prints MISSING x for each argument of A that B lacks, EXTRA x for each argument that only B
     has; the summary goes to stderr. Exits with 0 when there is no difference, 7 when there is.
     """
     list_a, list_b = read_list(a), read_list(b)
     bounds = None if interval is None else parse_interval(interval)
-    result = compare_lists(list_a, list_b, bits, bounds)
+    judge = None if bits is None else judge_for((list_a, list_b), bits, function, format_name)
+    result = compare_lists(list_a, list_b, bits, bounds, judge)
     click.echo(_json(result) if as_json else _lines(result), nl=as_json)
     click.echo(_summary(list_a, list_b, result), err=True)
+    for cases, entry, distance in judge.misstated if judge else ():
+        click.echo(f"WRONG DISTANCE {cases.path}:{entry.line}: it is {distance}", err=True)
     if not result.equal:
         context.exit(VerificationFailed.exit_code)
 
