@@ -116,6 +116,11 @@ def test_what_is_no_smooth_function_is_scanned_or_refused() -> None:
         walked(text_of(1.0, 1 << 30, 2, values))
 
 
+def test_a_line_that_stays_within_the_window_is_refused() -> None:
+    with pytest.raises(InputError, match="line 1 cannot be run; 256 of 256 steps"):
+        walked(text_of(1.0, 1 << 40, 2, [5, 7]))
+
+
 LINE = text_of(1.0, 2000, 2, [5, 7])
 BROKEN = {
     "field 1 (x0)": LINE.replace("0x1.0000000000000p+0", "0.1", 1),

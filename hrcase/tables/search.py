@@ -29,8 +29,11 @@ from hrcase.taylor import Stretch, TaylorModel
 SHORTEST = 1 << 10
 """Blocks are longer than that."""
 
-MOST_SCANNED = 1 << 20
-"""Where no block fits so many steps are scanned, a second or two of a core."""
+MOST_SCANNED = 1 << 16
+"""Where no block fits so many steps are scanned, a fraction of a second."""
+
+SAMPLES, MOST_SAMPLED = 256, 16
+"""Of so many steps of a line at most so many are candidates; of a line of exp next to none is."""
 
 _WALK = Tuning(method="farey")
 
@@ -114,13 +117,30 @@ def blocks(line: TableLine, window: int) -> Iterator[PlannedBlock]:
     """The line as blocks for an engine, ascending; their ordinals are the j, and tile [0, n).
 
     Raises:
-        InputError: its polynomial is not smooth enough for any block.
+        InputError: its polynomial is not smooth enough for any block, or too flat: what it gives
+            would fill the memory.
     """
+    _refuse_flood(line, window)
     first = 0
     while first < line.count:
         block = _next_block(line, window, first)
         yield block
         first += block.count
+
+
+def _refuse_flood(line: TableLine, window: int) -> None:
+    """Raises InputError for a long line many of whose steps are candidates."""
+    if line.count <= MOST_SCANNED:
+        return
+    sampled = [(line.count - 1) * i // (SAMPLES - 1) for i in range(SAMPLES)]
+    found = sum(line.top_word(j, window) <= 2 * window for j in sampled)
+    if found > MOST_SAMPLED:
+        raise InputError(
+            f"line {line.number} cannot be run; {found} of {SAMPLES} steps looked at are "
+            "candidates, where there is hardly one in 10^12 for exp; check its words and their "
+            "order (least significant first), or give it in parts of at most "
+            f"{MOST_SCANNED} steps"
+        )
 
 
 def _next_block(line: TableLine, window: int, first: int) -> PlannedBlock:
