@@ -1,6 +1,7 @@
 """`hrcase compare`: what one list of cases has and the other lacks."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ from hrcase.compare import Comparison, Side, compare_lists
 from hrcase.errors import VerificationFailed
 from hrcase.export.reader import CaseList, read_list
 from hrcase.hexfloat import parse_interval, to_hex
-from hrcase.judge import judge_for
+from hrcase.judge import Misstated, judge_for
 
 _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -51,10 +52,12 @@ def command(
     bounds = None if interval is None else parse_interval(interval)
     judge = None if bits is None else judge_for((list_a, list_b), bits, function, format_name)
     result = compare_lists(list_a, list_b, bits, bounds, judge)
-    click.echo(_json(result) if as_json else _lines(result), nl=as_json)
+    wrong = judge.misstated if judge else []
+    click.echo(_json(list_a, list_b, result, wrong) if as_json else _lines(result), nl=as_json)
     click.echo(_summary(list_a, list_b, result), err=True)
-    for cases, entry, distance in judge.misstated if judge else ():
-        click.echo(f"WRONG DISTANCE {cases.path}:{entry.line}: it is {distance}", err=True)
+    for found in wrong:
+        what = f"{found.cases.path}:{found.entry.line}: it is {found.distance}"
+        click.echo(f"WRONG DISTANCE {what}", err=True)
     if not result.equal:
         context.exit(VerificationFailed.exit_code)
 
@@ -65,25 +68,32 @@ def _lines(result: Comparison) -> str:
     return "".join(lines)
 
 
-def _json(result: Comparison) -> str:
+def _json(
+    list_a: CaseList, list_b: CaseList, result: Comparison, wrong: Sequence[Misstated]
+) -> str:
     return json.dumps(
         {
             "equal": result.equal,
             "common": result.common,
             "missing": [to_hex(x) for x in result.missing],
             "extra": [to_hex(x) for x in result.extra],
-            "a": _side_json(result.a),
-            "b": _side_json(result.b),
+            "a": _side_json(list_a, result.a, wrong),
+            "b": _side_json(list_b, result.b, wrong),
         }
     )
 
 
-def _side_json(side: Side) -> dict[str, object]:
+def _side_json(cases: CaseList, side: Side, wrong: Sequence[Misstated]) -> dict[str, object]:
     return {
         "arguments": len(side.kept),
         "below_threshold": len(side.loose),
         "outside_interval": side.outside,
         "duplicates": [to_hex(x) for x in side.duplicates],
+        "wrong_distances": [
+            {"line": found.entry.line, "distance": found.distance}
+            for found in wrong
+            if found.cases is cases
+        ],
     }
 
 

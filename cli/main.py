@@ -51,7 +51,12 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, name="hrcase", invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    name="hrcase",
+    invoke_without_command=True,
+    context_settings={"show_default": True},
+)
 @click.version_option(package_name="hrcase", prog_name="hrcase")
 @click.pass_context
 def hrcase(context: click.Context) -> None:

@@ -37,10 +37,9 @@ def _constant(context: click.Context, option: click.Parameter, text: str) -> int
     "--constant",
     callback=_constant,
     default=hex(WINDOW),
-    show_default=True,
     help="Window of the tables: x is printed if its top word is at most twice this constant.",
 )
-@click.option("--device", default="auto", show_default=True, help="As for hrcase search.")
+@click.option("--device", default="auto", help="As for hrcase search.")
 @click.option("--threads", type=click.IntRange(min=1), help="Default: all processors.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a candidate.")
 def command(file: BinaryIO, constant: int, device: str, threads: int | None, as_json: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gmpy2 import mpq
 
 from hrcase.cases import HRCase
@@ -16,16 +18,25 @@ PRINTED = mpq(1, 10**6)
 """Relative error that a stated distance may have: BaCSeL prints ten digits of doubles."""
 
 
+@dataclass(frozen=True, slots=True)
+class Misstated:
+    """An entry whose stated distance is wrong, and what it is, in words."""
+
+    cases: CaseList
+    entry: Entry
+    distance: str
+
+
 class Judge:
     """Decides entries by Ziv's loop, with MPFR and Arb; notes distances that are stated wrongly.
 
     Attributes:
-        misstated: entries whose stated distance is not theirs: the list, the entry, what it is.
+        misstated: in the order in which they were met.
     """
 
     def __init__(self, spec: SearchSpec) -> None:
         self.spec = spec
-        self.misstated: list[tuple[CaseList, Entry, str]] = []
+        self.misstated: list[Misstated] = []
 
     def __call__(self, cases: CaseList, entry: Entry) -> bool:
         """Whether f(x) lies within 2^-M ulp of a breakpoint, and not on it.
@@ -46,7 +57,7 @@ class Judge:
             raise self._refused(cases, entry, f"{what}; give the right --function")
         verdict = refine(spec, ordinal)
         if entry.distance is not None and not self._agrees(entry.distance, verdict):
-            self.misstated.append((cases, entry, self._in_words(verdict)))
+            self.misstated.append(Misstated(cases, entry, self._in_words(verdict)))
         return isinstance(verdict, HRCase)
 
     def _agrees(self, stated: mpq, verdict: HRCase | Rejection) -> bool:

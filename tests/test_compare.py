@@ -103,12 +103,19 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "common": 1,
         "missing": ["-0x1p+0"],
         "extra": ["0x1p+2"],
-        "a": {"arguments": 2, "below_threshold": 1, "outside_interval": 1, "duplicates": []},
+        "a": {
+            "arguments": 2,
+            "below_threshold": 1,
+            "outside_interval": 1,
+            "duplicates": [],
+            "wrong_distances": [],
+        },
         "b": {
             "arguments": 2,
             "below_threshold": 0,
             "outside_interval": 0,
             "duplicates": ["0x1p+2"],
+            "wrong_distances": [],
         },
     }
 
@@ -158,6 +165,10 @@ def test_distances_of_bacsel_are_computed(
     assert "3 arguments compared; left out: 1 below the threshold" in output.err
     wrong = [line for line in output.err.splitlines() if line.startswith("WRONG DISTANCE")]
     assert wrong == [f"WRONG DISTANCE {lists[1]}:4: it is 2^-45 ulp or more"]
+    assert run(["compare", *lists, "--bits", "45", "--json"]) == 7
+    found = json.loads(capsys.readouterr().out)
+    assert found["a"]["wrong_distances"] == []
+    assert found["b"]["wrong_distances"] == [{"line": 4, "distance": "2^-45 ulp or more"}]
 
 
 @pytest.mark.parametrize(("fourth", "wrong"), [("4e-2", 0), ("1.2e-14", 1), ("0", 1)])
