@@ -15,9 +15,11 @@ from hrcase.errors import HrcaseError, Interrupted, TryAgain
 # imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
 COMMANDS = {
     "search": "List every hard-to-round case of a function in an interval.",
+    "plan": "Say what a search would take, before it begins.",
     "resume": "Go on with a job that was stopped.",
     "status": "Say how far jobs are.",
     "export": "Write the list of a complete job.",
+    "report": "Write a page about a complete job.",
     "merge": "Make one job of the parts of a search.",
     "batch": "Do the searches of a file, one after another.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
