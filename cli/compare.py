@@ -22,7 +22,7 @@ _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--bits",
     metavar="M",
     type=click.IntRange(3, 4096),
-    help="Leave out entries whose distance is 2^-M ulp or more (BaCSeL -m M).",
+    help="Leave out entries whose distance is 2^-M ulp or more (BaCSeL -m M). Default: none.",
 )
 @click.option(
     "--function",
@@ -30,7 +30,7 @@ _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
     "function. Default for BaCSeL's output: the function that a .csv names.",
 )
 @click.option("--format", "format_name", help="Format of these. Default: a .csv's, or binary64.")
-@click.option("--interval", metavar="LO,HI", help="Compare only LO <= x < HI.")
+@click.option("--interval", metavar="LO,HI", help="Compare only LO <= x < HI. Default: every x.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @click.pass_context
 def command(

@@ -62,13 +62,15 @@ def test_help_says_what_it_does_and_every_option(name: str, capsys: Captured) ->
 
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_help_mentions_every_default(name: str, capsys: Captured) -> None:
-    text = " ".join(help_of(capsys, name).split())
+    """What the program takes, or in words what it does, where an option is not given."""
+    explained = re.split(r"^  (?=-)", help_of(capsys, name).partition("Options:")[2], flags=re.M)
     for option in options(name):
-        default = option.get_default(click.Context(command(name)))
-        if option.is_flag or not isinstance(default, str | int | float):
+        if option.is_flag or option.required:
             continue
-        after = text[text.index(f" {option.opts[0]} ") :]
-        assert f"default: {default}" in after, option.name
+        default = option.get_default(click.Context(command(name)))
+        words = f"default: {default}" if isinstance(default, str | int | float) else "Default"
+        (text,) = (part for part in explained if option.opts[0] in part.split()[:2])
+        assert words in " ".join(text.split()), option.name
 
 
 @pytest.mark.parametrize("name", [*main.COMMANDS, ""])
@@ -108,6 +110,8 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
     "search, output": (["search", *SMALL, "--output", "a.txt"], 2, "give FILE.csv or FILE.wc"),
     "search, no room": (["search", *SMALL, "--output", "no/a.csv"], 2, "run: mkdir -p "),
     "search, shard": (["search", *SMALL, "--shard", "1/2"], 2, "give --job DIR too"),
+    "plan": (["plan", "exp", "--exponent-range=3:1"], 2, "give A:B with A <= B"),
+    "report": (["report", "nowhere", "--output", "a.html"], 2, "--job nowhere"),
     "resume": (["resume", "nowhere"], 2, "run: hrcase search FUNCTION ... --job nowhere"),
     "status": (["status", "nowhere"], 2, "run: hrcase search FUNCTION ... --job nowhere"),
     "export": (["export", "nowhere", "--to", "csv"], 2, "--job nowhere"),
@@ -162,6 +166,7 @@ EXAMPLES: dict[str, tuple[list[str], int]] = {
     "status": (["status", "job", "job"], 0),
     "bench": (["bench", *SMALL, "--runs", "1", "--device", "cpu", "--method", "farey"], 0),
     "tables": (["tables", "table", *CPU], 0),
+    "plan": (["plan", *SMALL, "--threads", "1"], 0),
 }
 
 
