@@ -20,7 +20,7 @@ from hrcase.pieces import Piece, Rule
 from hrcase.report import charts
 from hrcase.report.figures import HARDEST, Figures, figures_of
 from hrcase.report.page import page_of
-from hrcase.report.tally import MOST_RANGES, Tally, binade_of, binades_of, ranges_of
+from hrcase.report.tally import MOST_RANGES, Range, Tally, binade_of, binades_of, ranges_of
 
 BINARY16 = FORMATS["binary16"]
 ASKED = ("exp", "--format", "binary32", "--exponent-range=-26:7", "--bits", "21")
@@ -223,7 +223,7 @@ def test_charts_draw_what_was_counted(figures: Figures) -> None:
 
 def test_a_bar_beyond_the_chart_has_an_arrow() -> None:
     tally, high = Tally(expected=4.0, lawful=5, cases=5), Tally(cases=99, reasons={"why"})
-    few = [charts.Range(1, 0, 0, tally), charts.Range(1, 1, 1, high)]
+    few = [Range(1, 0, 0, tally), Range(1, 1, 1, high)]
     assert charts.cases_by_range(few).count('class="arrow"') == 1
     assert charts.cases_by_range(few[:1]).count('class="arrow"') == 0
 
