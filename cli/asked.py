@@ -13,9 +13,17 @@ from hrcase.spec import SIGNS
 
 OPTIONS = (
     click.argument("function"),
-    click.option("--exponent-range", "exponents", metavar="A:B", help="2^A <= |x| < 2^(B+1)."),
     click.option(
-        "--interval", "interval_text", metavar="LO,HI", help="LO <= x < HI, exact bounds."
+        "--exponent-range",
+        "exponents",
+        metavar="A:B",
+        help="2^A <= |x| < 2^(B+1). Default: every x.",
+    ),
+    click.option(
+        "--interval",
+        "interval_text",
+        metavar="LO,HI",
+        help="LO <= x < HI, exact bounds. Default: every x.",
     ),
     click.option("--sign", type=click.Choice(SIGNS), help="Sign of x. Default: both."),
     click.option(

@@ -24,6 +24,7 @@ COMMANDS = {
     "batch": "Do the searches of a file, one after another.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
     "compare": "Compare two lists of cases.",
+    "tables": "Run lines of the certified exp tables.",
     "functions": "List the functions, or say all about one.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",
@@ -52,7 +53,12 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, name="hrcase", invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    name="hrcase",
+    invoke_without_command=True,
+    context_settings={"show_default": True},
+)
 @click.version_option(package_name="hrcase", prog_name="hrcase")
 @click.pass_context
 def hrcase(context: click.Context) -> None:

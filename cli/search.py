@@ -34,13 +34,13 @@ from hrcase.spec import SearchSpec
     "--job",
     "directory",
     type=click.Path(path_type=Path),
-    help="Keep all state in this new directory; hrcase resume goes on with it.",
+    help="Keep all state in this new directory; hrcase resume goes on with it. Default: in memory.",
 )
 @click.option(
     "--shard",
     "shard_text",
     metavar="I/N",
-    help="Make a job of part I of N only; hrcase merge puts the parts together.",
+    help="Make a job of part I of N only; hrcase merge puts the parts together. Default: 1/1.",
 )
 @click.option(
     "--max-cases",
@@ -48,7 +48,9 @@ from hrcase.spec import SearchSpec
     default=walk.DEFAULT_MOST_CASES,
     help="Refuse a search that would give more cases.",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc. Default: stdout."
+)
 @click.option("--explain", is_flag=True, help="Print the error budget and search nothing.")
 def command(
     spec: SearchSpec,
