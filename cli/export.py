@@ -31,7 +31,7 @@ from hrcase.job.export import SUFFIXES
     "--per-binade",
     type=click.IntRange(min=1),
     metavar="N",
-    help="The N hardest of each input binade.",
+    help="The N hardest of each input binade. Default: all.",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Default: stdout.")
 def command(

@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "Compare two lists of cases.",
     "tables": "Run lines of the certified exp tables.",
     "sample": "Draw medium-hard arguments at random, reproducibly.",
+    "libm": "Say what a library rounds wrongly.",
     "functions": "List the functions, or say all about one.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",

@@ -22,15 +22,31 @@ from hrcase.spec import SearchSpec
     metavar="2^-A:2^-B",
     help="In ulps, from a breakpoint: the smaller one first.",
 )
-@click.option("--count", type=click.IntRange(1, 10**7), default=1000, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 10**6),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    metavar="S",
+    help="The same number draws the same arguments.",
+)
 @click.option(
     "--device",
     default="auto",
     show_default=True,
     help="auto, cpu, cuda:N, cuda:all, or several with commas. Never the result.",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc. Default: stdout."
+)
 def command(
     spec: SearchSpec, distance: str, count: int, seed: int, device: str, output: Path | None
 ) -> None:

@@ -31,7 +31,7 @@ def in_range(case: HRCase, function: str, hardest: int, easiest: int) -> bool:
     """Decided by `check`, from the breakpoint and the value that it finds itself."""
     report = check(function_by_name(function), BINARY64, BINARY64, case.x)
     distance = mpq(report.distance_ulp)
-    return scale(1, -hardest) < distance < scale(1, -easiest)
+    return bool(scale(1, -hardest) < distance < scale(1, -easiest))
 
 
 @pytest.mark.parametrize("function", ["exp", "sin", "cbrt"])
