@@ -23,6 +23,7 @@ class Claim:
     """What a search says, as data and as text.
 
     Attributes:
+        asked: what was searched for, for programs (`asked_json`).
         sentence: the claim proper.
         bits_in_words: the threshold in the words of the field.
         exact_rule, exact_count: the exact cases, which are never rows.
@@ -32,6 +33,7 @@ class Claim:
         proved, rerun, trusted: what the result stands on.
     """
 
+    asked: dict[str, object]
     sentence: str
     bits_in_words: str
     cases: int
@@ -94,6 +96,7 @@ def make_claim(
         f"is subnormal."
     )
     return Claim(
+        asked=asked_json(spec),
         sentence=sentence,
         bits_in_words=bits_in_words(spec.bits),
         cases=cases,
@@ -110,9 +113,27 @@ def make_claim(
     )
 
 
+def asked_json(spec: SearchSpec) -> dict[str, object]:
+    """A spec as JSON can hold it, each range by its first and last argument."""
+    return {
+        "function": spec.function_name,
+        "format": asdict(spec.inp),
+        "output_format": asdict(spec.out),
+        "bits": spec.bits,
+        "rounding": spec.rounding,
+        "ranges": [ends(spec.inp, lo, hi) for lo, hi in spec.region.ranges],
+        "text": spec.region.text,
+    }
+
+
+def ends(inp: Format, lo: int, hi: int) -> list[str]:
+    """The first and the last argument of a half-open range of ordinals, in hexadecimal."""
+    return [to_hex(inp.value(lo)), to_hex(inp.value(hi - 1))]
+
+
 def range_text(inp: Format, lo: int, hi: int) -> str:
     """A range of ordinals as the user would write it."""
-    return f"[{to_hex(inp.value(lo))}, {to_hex(inp.value(hi - 1))}]"
+    return "[{}, {}]".format(*ends(inp, lo, hi))
 
 
 KINDS = {

@@ -225,13 +225,14 @@ class _Encoded:
         """The error budget with runs of 2^run_log2 arguments."""
         magnitudes = [abs(c) for c in self.coefficients]
         terms = run_terms(magnitudes, 64 * self.limbs, self.stretch.half_length, run_log2)
-        return ErrorBudget(self.target, self.remainder, self.rounding, *terms)
+        return ErrorBudget(self.target, self.remainder, self.rounding, *map(rounded_up, terms))
 
     def grouped(self, budget: ErrorBudget, run_log2: int, group_log2: int) -> ErrorBudget:
         """The budget where the cubics come from the polynomials of groups of 2^group_log2 runs."""
         magnitudes, half = [abs(c) for c in self.coefficients], self.stretch.half_length
         terms = group_terms(magnitudes, 64 * self.limbs, half, run_log2, group_log2)
-        return replace(budget, dropped_terms=terms[0], run_truncation=terms[1])
+        dropped, truncation = map(rounded_up, terms)
+        return replace(budget, dropped_terms=dropped, run_truncation=truncation)
 
 
 def encode(

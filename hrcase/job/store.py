@@ -16,6 +16,7 @@ from typing import Any
 
 from hrcase.errors import CorruptState, VerificationFailed
 from hrcase.export.csv import fields_of
+from hrcase.hexfloat import to_hex
 from hrcase.job import schema
 from hrcase.job.identity import (
     Json,
@@ -268,6 +269,17 @@ class Store:
 
         Those of a unit come after they were found to match its digest.
         """
+        for listed, _ in self._found():
+            yield from (case[2:] for case in listed)
+
+    def found(self) -> Iterator[tuple[list[str], list[str]]]:
+        """Of each finished unit, ascending: its cases and its exact cases, in hexadecimal."""
+        for listed, exact in self._found():
+            values = (self.spec.inp.value(int(ordinal)) for *_, ordinal in exact)
+            yield [case[2] for case in listed], [to_hex(value) for value in values]
+
+    def _found(self) -> Iterator[tuple[list[Row], list[Row]]]:
+        """Rows of cases and of exact cases of each finished unit; checked as `rows` says."""
         with schema.own_errors(self.path), schema.transaction(self._connection, "DEFERRED"):
             execute = self._connection.execute
             cases = execute("SELECT * FROM hard_case ORDER BY unit, place")
@@ -279,7 +291,7 @@ class Store:
                 self._require(
                     _table_digest([*listed, *also]) == found, f"the cases of unit {unit.unit}"
                 )
-                yield from (case[2:] for case in listed)
+                yield listed, also
             rest = cases.fetchone() or exact.fetchone()
             self._require(rest is None, "the cases")
 
