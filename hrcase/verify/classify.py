@@ -27,14 +27,21 @@ def classify(spec: SearchSpec, ordinal: int) -> str | None:
     exact = spec.function.exact(spec.inp.value(ordinal))
     if exact is not None:
         return _of_exact(spec, ordinal, exact)
-    verdicts = [_by(spec, ordinal, evaluator) for evaluator in (by_mpfr, by_arb)]
-    told = {verdict for verdict in verdicts if verdict is not None}
-    if len(told) == 2:
+    try:
+        verdict, precision = _by(spec, ordinal, by_mpfr, spec.out.precision + spec.bits + 64)
+    except OutOfReach as error:
+        return CASE if error.vanishes and spec.rounding != "nearest" else FAR
+    try:
+        other, _ = _by(spec, ordinal, by_arb, precision)
+    except OutOfReach:
+        return None
+    if verdict is None or other is None:
+        return None
+    if verdict != other:
         raise Contradiction(
-            "evaluators",
-            f"{at(spec.inp, ordinal)} is {verdicts[0]} by MPFR, and {verdicts[1]} by Arb",
+            "evaluators", f"{at(spec.inp, ordinal)} is {verdict} by MPFR, and {other} by Arb"
         )
-    return verdicts[0] if len(told) == 1 and None not in verdicts else None
+    return verdict
 
 
 def _of_exact(spec: SearchSpec, ordinal: int, exact: mpq) -> str:
@@ -58,19 +65,16 @@ def _of_exact(spec: SearchSpec, ordinal: int, exact: mpq) -> str:
     return EXACT if position == k else CASE
 
 
-def _by(spec: SearchSpec, ordinal: int, evaluator: Evaluator) -> str | None:
-    """The verdict of one evaluator, with as many bits as it takes."""
-    precision = spec.out.precision + spec.bits + 64
+def _by(
+    spec: SearchSpec, ordinal: int, evaluator: Evaluator, precision: int
+) -> tuple[str | None, int]:
+    """The verdict of one evaluator, with as many bits as it takes, and how many these were."""
     while precision <= MOST_PRECISION:
-        try:
-            low, high = evaluator(spec.function, *spec.inp.parts(ordinal), precision)
-        except OutOfReach as error:
-            return CASE if error.vanishes and spec.rounding != "nearest" else FAR
-        verdict = _verdict(spec, low, high)
+        verdict = _verdict(spec, *evaluator(spec.function, *spec.inp.parts(ordinal), precision))
         if verdict is not None:
-            return verdict
+            return verdict, precision
         precision *= 2
-    return None
+    return None, precision
 
 
 def _verdict(spec: SearchSpec, low: mpq, high: mpq) -> str | None:
@@ -79,7 +83,7 @@ def _verdict(spec: SearchSpec, low: mpq, high: mpq) -> str | None:
     if axis != last:
         return None
     if axis is None:
-        return FAR
+        return FAR if low * high > 0 else None
     ends = axis.position(low), axis.position(high)
     k = int((2 * ends[0] + 1) // 2)
     if k != int((2 * ends[1] + 1) // 2):

@@ -116,7 +116,7 @@ def read_certificate(path: Path) -> Certificate:
             f"{path} is no certificate, or not whole: it is no JSON ({error}); make it again with: "
             "hrcase certify JOB --output FILE.json"
         ) from error
-    form = _Form(path)
+    form = Form(path)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         said = data.get("schema") if isinstance(data, dict) else None
         raise form.wrong("schema", f"it is {said!r}, and this hrcase reads {SCHEMA}")
@@ -133,10 +133,10 @@ def spec_of(asked: object, path: Path) -> SearchSpec:
     Raises:
         InputError: it is not in the form of `hrcase.claim.asked_json`.
     """
-    return _Form(path).spec(asked)
+    return Form(path).spec(asked)
 
 
-class _Form:
+class Form:
     """The form of a certificate. Every method takes what stands at a place, and raises InputError
     with the place where that is not what it should be."""
 

@@ -74,9 +74,9 @@ def verify_certificate(certificate: Certificate, effort: Effort) -> Findings:
     return findings
 
 
-def _check_claim(certificate: Certificate) -> None:
-    """The claim is the one that the rest of the certificate gives."""
-    spec, units = certificate.spec, certificate.units
+def claim_of(certificate: Certificate) -> dict[str, object]:
+    """The claim that the rest of a certificate gives, as JSON has it."""
+    units = certificate.units
     settled = [
         ClaimedPiece(
             p.lo, p.hi, Rule.SETTLED, settlement=Settlement(p.kind, p.reason, p.near, p.which)
@@ -85,15 +85,19 @@ def _check_claim(certificate: Certificate) -> None:
         if p.rule == "settled"
     ]
     claim = make_claim(
-        spec,
+        certificate.spec,
         settled,
         [Removed(*part) for part in certificate.outside],
         sum(len(unit.cases) for unit in units),
         sum(len(unit.exact) for unit in units),
         certificate.versions,
     )
-    expected = json.loads(json.dumps(claim.to_json()))
-    stated = certificate.claim
+    data: dict[str, object] = json.loads(json.dumps(claim.to_json()))
+    return data
+
+
+def _check_claim(certificate: Certificate) -> None:
+    expected, stated = claim_of(certificate), certificate.claim
     for name in sorted(expected.keys() | stated.keys()):
         if expected.get(name) != stated.get(name):
             raise Contradiction(
