@@ -18,6 +18,7 @@ WIDTH, HEIGHT = 720, 270
 LEFT, RIGHT, TOP, BOTTOM = 52, 8, 12, 46
 GROUND = HEIGHT - BOTTOM
 SPACE = WIDTH - LEFT - RIGHT
+LABEL = 58
 ROOM = 1.15
 """The vertical axis ends so far above the highest mark of the law."""
 
@@ -67,15 +68,15 @@ def _column(x: float, step: float, r: Range, scale: Linear) -> Iterator[str]:
 
 
 def _exponents(ranges: Sequence[Range], step: float) -> Iterator[str]:
-    """Labels below the columns, at least 46 units apart."""
+    """Labels below the columns, at least LABEL units apart."""
     last = -100.0
     for number, r in enumerate(ranges):
         x = LEFT + (number + 0.5) * step
         is_turn = number > 0 and ranges[number - 1].sign != r.sign
         if is_turn:
-            side = LEFT + number * step
-            yield f'<line class="turn" x1="{side:.1f}" y1="{TOP}" x2="{side:.1f}" y2="{GROUND}"/>'
-        if x - last < 46 or x > WIDTH - RIGHT - 12:
+            turn = LEFT + number * step
+            yield f'<line class="turn" x1="{turn:.1f}" y1="{TOP}" x2="{turn:.1f}" y2="{GROUND}"/>'
+        if x - last < LABEL or x > WIDTH - RIGHT - 12:
             continue
         last = x
         text = "0" if r.sign == 0 else power(r.first, r.sign)

@@ -142,10 +142,13 @@ def _wholes(figures: Figures) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def _by_range(figures: Figures) -> str:
-    total = figures.total
+    total, symmetry = figures.total, figures.spec.function.symmetry
+    is_mirrored = bool(symmetry) and {-1, 1} <= {r.sign for r in figures.ranges}
     words = (
         f"Where the law applies {total.lawful} cases were found, and {total.expected:.1f} are "
-        f"expected, with a standard deviation of {sqrt(total.expected):.1f}."
+        "expected, with a standard deviation of "
+        f"{sqrt(total.expected * (2 if is_mirrored else 1)):.1f}"
+        f"{f' (f is {symmetry}: each case has a mirror image)' if is_mirrored else ''}."
     )
     if not total.expected:
         words = "The law applies to no part of this search."
