@@ -3,8 +3,10 @@
 import io
 import json
 import random
+from collections.abc import Iterator
 from math import ulp
 from pathlib import Path
+from typing import Any
 
 import pytest
 from brute.tables import CONSTANT, exp_line, lively_line, scanned, text_of
@@ -112,6 +114,23 @@ def test_the_polynomial_of_a_block_is_that_of_the_line() -> None:
         assert abs(off) <= slack * 2**line.bits
 
 
+def test_lines_stream() -> None:
+    """A file without end: what is found of its first lines comes before the rest is read."""
+    (line,) = lines_of(text_of(1.0, 2000, 2, [5, 7]))
+    read = 0
+
+    def without_end() -> Iterator[TableLine]:
+        nonlocal read
+        while True:
+            read += 1
+            yield line
+
+    with Crew([CpuEngine(1)]) as crew:
+        found = tables.search(without_end(), crew)
+        assert [next(found).j for _ in range(3000)][-1] == 999
+        assert read < 10
+
+
 def test_what_is_no_smooth_function_is_scanned_or_refused() -> None:
     generator = random.Random(3)
     values = [generator.getrandbits(128) for _ in range(6)]
@@ -187,6 +206,26 @@ def test_their_constant_may_be_another(tmp_path: Path, capsys: Captured) -> None
         assert len(capsys.readouterr().out.splitlines()) == len(expected) == 385
     assert run(["tables", str(file), "--constant", "0"]) == 2
     assert "2^61" in capsys.readouterr().err
+
+
+def test_ctrl_c_says_how_to_go_on(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "table"
+    file.write_text(f"# begin\n{LINE}\n{LINE}\n")
+
+    def stopped(lines: Iterator[TableLine], crew: Crew, *more: Any) -> Iterator[tables.Candidate]:
+        del lines, crew
+        done = more[-1]
+        first, _ = lines_of(file.read_text())
+        done(first, 1500)
+        done(first, 500)
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("hrcase.cli.tables.search", stopped)
+    assert run(["tables", str(file), "--device", "cpu"]) == 4
+    assert "tail -n +3 FILE | hrcase tables -" in capsys.readouterr().err
 
 
 def test_a_file_without_lines_is_an_error(capsys: Captured) -> None:
