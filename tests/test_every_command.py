@@ -131,7 +131,6 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
     "certify": (["certify", "nowhere", "--output", "a.json"], 2, "--job nowhere"),
     "verify": (["verify", "bad.csv"], 2, "write both with: hrcase search"),
     "verify, other": (["verify", "bad.txt"], 2, "run: hrcase verify --help"),
-    "libm, function": (["libm", "exq"], 2, "did you mean exp"),
     "functions": (["functions", "exq"], 2, "did you mean exp"),
     "bench": (["bench", "exp", "--interval", "1;2"], 2, "write it like 1,2"),
 }
