@@ -39,12 +39,8 @@ def require_complete(store: Store) -> None:
         )
 
 
-def claim_of(store: Store) -> Claim:
-    """What the list of a job says.
-
-    Raises:
-        Interrupted: the job is not complete.
-    """
+def require_whole(store: Store) -> None:
+    """Raises Interrupted when the job is not complete, or a part of a search."""
     require_complete(store)
     if store.shard != (1, 1):
         index, of = store.shard
@@ -52,6 +48,15 @@ def claim_of(store: Store) -> Claim:
             f"the job {store.path.parent} is part {index} of {of} of a search, and a list of it "
             "would say too much; run: hrcase merge PARTS --job DIR, and export that"
         )
+
+
+def claim_of(store: Store) -> Claim:
+    """What the list of a job says.
+
+    Raises:
+        Interrupted: as `require_whole`.
+    """
+    require_whole(store)
     done = store.done()
     settled = [piece for piece in store.pieces if piece.rule is Rule.SETTLED]
     cases, exact = sum(unit.cases for unit in done), sum(unit.exact for unit in done)
