@@ -122,7 +122,7 @@ def read_certificate(path: Path) -> Certificate:
         raise form.wrong("schema", f"it is {said!r}, and this hrcase reads {SCHEMA}")
     body, _, digest = text.rpartition(DIGEST)
     actual = hashlib.sha256(body.encode()).hexdigest()
-    if not (digest == actual + '"}\n'):
+    if digest != actual + '"}\n':
         raise Contradiction("digest", f"{path} says {data.get('digest')!r}, its text has {actual}")
     return form.certificate(data)
 
