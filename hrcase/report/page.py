@@ -276,9 +276,9 @@ def _range_by_range(figures: Figures) -> str:
         ("|x| in", ON_LINE),
         ("arguments", NUMBER),
         ("cases", NUMBER),
-        ("where the law applies", NUMBER),
+        ("lawful cases", NUMBER),
         ("the law", NUMBER),
-        *((f"error for rounding {MODES[kind]}, ulps", NUMBER) for kind in kinds),
+        *((f"error, ulps, {MODES[kind]}", NUMBER) for kind in kinds),
         ("the law does not apply", TEXT),
     )
     rows = []
@@ -295,7 +295,10 @@ def _range_by_range(figures: Figures) -> str:
                 "; ".join(sorted(t.reasons)),
             )
         )
-    caption = "Ranges of x that were searched or evaluated, ascending in x."
+    caption = (
+        "Ranges of x that were searched or evaluated, ascending in x. Lawful cases are those where "
+        "the law applies; the error that rounding allows is the one of the first table."
+    )
     return f"<h2>Range by range</h2>\n{_table(caption, head, rows)}"
 
 
@@ -331,7 +334,7 @@ def _table(caption: str, head: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         for row in rows
     )
     inner = f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-    return f'<p class="note">{escape(caption)}</p>\n' + _scroll(f"Table: {caption}", inner)
+    return f'<p class="caption">{escape(caption)}</p>\n' + _scroll(f"Table: {caption}", inner)
 
 
 def _scroll(name: str, inner: str) -> str:
