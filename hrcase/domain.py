@@ -10,7 +10,8 @@ The split is the same for every function and format. It rests on three facts onl
 * MPFR rounds correctly, so that f(x) >= t and f(x) > t are decided exactly for dyadic t
   (hrcase.enclosure.at_least, above).
 
-What is nearly constant, or nearly x, is settled in hrcase.flat.
+What is nearly constant, or nearly x, is settled in hrcase.flat. Of an expression nothing of this
+is known: hrcase.isolation and hrcase.levels split it.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ import gmpy2
 from flint import ctx as flint_context
 from gmpy2 import mpq
 
+from hrcase import levels
 from hrcase.enclosure import lower_bound, rounded, upper_bound
 from hrcase.errors import InputError
 from hrcase.flat import FlatLine
-from hrcase.formats import VANISHING, Format, first_ordinal_where, floor_log2, scale
+from hrcase.formats import VANISHING, Format, binade_end, first_ordinal_where, scale
+from hrcase.functions import Expression
 from hrcase.functions.base import RealPoint, Tail
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import binade_key, overflow_key
@@ -51,6 +54,8 @@ def removed(spec: SearchSpec) -> list[Removed]:
             but not searched.
     """
     f = spec.function
+    if isinstance(f, Expression):
+        return levels.removed(spec)
     first, end = _domain(spec)
     parts = []
     for lo, hi in spec.region.ranges:
@@ -152,7 +157,8 @@ def split(spec: SearchSpec, scan: int = DEFAULT_SCAN) -> Iterator[Piece]:
     Args:
         scan: ranges of at most so many arguments are scanned.
     """
-    yield from _merged(_split(spec, scan))
+    is_expression = isinstance(spec.function, Expression)
+    yield from _merged(levels.split(spec, scan) if is_expression else _split(spec, scan))
 
 
 def _merged(pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -319,7 +325,7 @@ def _split_shallow(line: FlatLine, lo: int, hi: int, scan: int) -> Iterator[Piec
         lo = head
     tail = max(lo, tail) if hi - tail > scan else hi
     while lo < tail:
-        end = min(tail, _binade_end(line.spec, lo))
+        end = min(tail, binade_end(line.spec.inp, lo))
         if end - lo <= scan:
             yield Piece(lo, end, Rule.SCANNED)
         else:
@@ -327,15 +333,6 @@ def _split_shallow(line: FlatLine, lo: int, hi: int, scan: int) -> Iterator[Piec
         lo = end
     if tail < hi:
         yield from line.pieces(tail, hi)
-
-
-def _binade_end(spec: SearchSpec, lo: int) -> int:
-    """First ordinal beyond the input binade that holds ordinal lo (lo != 0)."""
-    magnitude = abs(spec.inp.value(lo))
-    exponent = floor_log2(magnitude)
-    if lo > 0:
-        return spec.inp.ceil_ordinal(scale(1, exponent + 1))
-    return 1 - spec.inp.ceil_ordinal(scale(1, exponent))
 
 
 def _split_binade(spec: SearchSpec, lo: int, hi: int, key: int) -> Iterator[Piece]:

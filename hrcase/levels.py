@@ -1,0 +1,280 @@
+"""Cut the runs of an expression at levels: output binades, flat ends, what is nearly r x.
+
+f is monotone on a run, so that the arguments below a level, those above it, and those of which B
+bits do not tell, are three ranges (`_Cutter.crossing`). Everything here is such cuts;
+docs/expressions.md has the proofs. hrcase/domain.py and hrcase/flat.py do the same for functions
+that MPFR rounds correctly, and the names are theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gmpy2 import mpq
+
+from hrcase import flat
+from hrcase.errors import InputError
+from hrcase.formats import binade_end, first_ordinal_where, floor_log2, scale
+from hrcase.functions import Expression
+from hrcase.hexfloat import to_hex
+from hrcase.isolation import Part, Run, beyond, close, gap, parts, undecided
+from hrcase.lattice import key_of, largest_breakpoint, overflow_key
+from hrcase.pieces import Piece, Removed, Rule, Settlement
+from hrcase.samples import CONSTANT, RANGE_PRECISION, Samples, dyadic, exact_ball
+from hrcase.spec import SearchSpec
+from hrcase.ziv import Rejection, refine
+
+NEARLY = mpq(1, 256)
+"""f' is so near to r, relative to it, where f is looked at as nearly r x."""
+
+FLOOD = 1 << 16
+PROBES = 8
+"""A piece of more than FLOOD arguments, of which so many are all near breakpoints, is refused."""
+
+
+def removed(spec: SearchSpec) -> list[Removed]:
+    """The parts of the region at which an expression has no value, or none that is known.
+
+    Raises:
+        InputError: as hrcase.isolation.parts.
+    """
+    return [part for part in parts(spec) if isinstance(part, Removed)]
+
+
+def split(spec: SearchSpec, scan: int) -> Iterator[Piece]:
+    """The pieces of a search, ascending; together with `removed` they tile the region.
+
+    Raises:
+        InputError: as hrcase.isolation.parts; or f looks identical to something simpler.
+    """
+    assert isinstance(spec.function, Expression)
+    cutter = _Cutter(spec, spec.function, scan)
+    for part in parts(spec):
+        yield from cutter.pieces(part)
+
+
+class _Cutter:
+    def __init__(self, spec: SearchSpec, f: Expression, scan: int) -> None:
+        self.spec, self.f, self.scan = spec, f, scan
+        self.samples = Samples(spec, f)
+
+    def pieces(self, part: Part) -> Iterator[Piece]:
+        if isinstance(part, Piece):
+            yield part
+        elif isinstance(part, Run):
+            yield from self._by_output_binade(part.lo, part.hi, part.direction)
+
+    def crossing(
+        self, lo: int, hi: int, level: mpq, direction: int, slope: mpq = CONSTANT, guess: int = 0
+    ) -> tuple[int, int]:
+        """(u, v): f - slope x has not reached a level before u, and has passed it from v on.
+
+        It is monotone in this direction; [u, v) is where it is on the level, or B bits do not tell.
+        """
+
+        def side(i: int) -> int:
+            return direction * self.samples.side(i, level, slope)
+
+        u = first_ordinal_where(lo, hi, lambda i: side(i) >= 0, guess or None)
+        if u == hi or side(u) > 0:
+            return u, u
+        return u, first_ordinal_where(u + 1, hi, lambda i: side(i) > 0)
+
+    def _by_output_binade(self, lo: int, hi: int, direction: int) -> Iterator[Piece]:
+        length = 0  # of the one before: many are alike
+        while lo < hi:
+            key = self._key(lo)
+            low, high = self._edges(key)
+            entry, leave = (low, high) if direction > 0 else (high, low)
+            if entry is not None and self.samples.side(lo, entry) * direction <= 0:
+                _, v = self.crossing(lo, hi, entry, direction)
+                yield from self._on(lo, v, key, entry)
+                lo = v
+                continue
+            u, v = hi, hi
+            if leave is not None:
+                u, v = self.crossing(lo, hi, leave, direction, guess=lo + length)
+            length = u - lo
+            if lo < u:
+                yield from self._span(lo, u, key, direction)
+            if u < v:
+                assert leave is not None
+                yield from self._on(u, v, key, leave)
+            lo = v
+
+    def _key(self, ordinal: int) -> int:
+        """The output binade of f at an argument; next to an edge, that below or above it."""
+        key = key_of(self.spec.out, self.samples.middle(ordinal))
+        while True:
+            low, high = self._edges(key)
+            if low is not None and self.samples.side(ordinal, low) < 0:
+                key -= 1
+            elif high is not None and self.samples.side(ordinal, high) > 0:
+                key += 1
+            else:
+                return key
+
+    def _edges(self, key: int) -> tuple[mpq | None, mpq | None]:
+        """The ends of an output binade; None where it has none."""
+        out = self.spec.out
+        if key == 0:
+            return -scale(1, out.emin), scale(1, out.emin)
+        low = scale(1, out.emin + abs(key) - 1)
+        high = None if abs(key) == overflow_key(out) else 2 * low
+        return (low, high) if key > 0 else (None if high is None else -high, -low)
+
+    def _on(self, lo: int, hi: int, key: int, value: mpq | None) -> Iterator[Piece]:
+        """Arguments of which B bits do not tell on which side of a value f is."""
+        if lo < hi <= lo + self.scan:
+            yield Piece(lo, hi, Rule.SCANNED)
+        elif lo < hi:
+            yield Piece(lo, hi, Rule.SETTLED, key, undecided(self.spec, value))
+
+    def _span(self, lo: int, hi: int, key: int, direction: int) -> Iterator[Piece]:
+        """A monotone range in one output binade: flat ends, and the rest by input binades."""
+        if hi - lo <= self.scan:
+            yield Piece(lo, hi, Rule.SCANNED)
+            return
+        if abs(key) == overflow_key(self.spec.out):
+            yield Piece(lo, hi, Rule.SETTLED, key, beyond(self.spec))
+            return
+        head, tail = self._flat_ends(lo, hi, key)
+        if head - lo > self.scan:
+            yield from self._flat(lo, head, key, direction)
+            lo = head
+        tail = max(lo, tail) if hi - tail > self.scan else hi
+        while lo < tail:
+            end = min(tail, binade_end(self.spec.inp, lo))
+            yield from self._binade(lo, end, key)
+            lo = end
+        if tail < hi:
+            yield from self._flat(tail, hi, key, direction)
+
+    def _flat_ends(self, lo: int, hi: int, key: int) -> tuple[int, int]:
+        """About where f has passed FLAT_LINES breakpoints from the first argument on; and back."""
+        position = self._position(key)
+        first, final = position(lo), position(hi - 1)
+        if abs(final - first) <= flat.FLAT_LINES:
+            return hi, hi
+        head = first_ordinal_where(lo, hi, lambda i: abs(position(i) - first) >= flat.FLAT_LINES)
+        return head, first_ordinal_where(
+            head, hi, lambda i: abs(final - position(i)) < flat.FLAT_LINES
+        )
+
+    def _position(self, key: int, slope: mpq = CONSTANT) -> Callable[[int], mpq]:
+        """Where f - slope x about is on the axis of breakpoints, of an ordinal."""
+        axis, inp = self.spec.lattice(key), self.spec.inp
+
+        def position(ordinal: int) -> mpq:
+            return axis.position(self.samples.middle(ordinal) - slope * inp.value(ordinal))
+
+        return position
+
+    def _binade(self, lo: int, hi: int, key: int) -> Iterator[Piece]:
+        """One input binade, one output binade: scanned, nearly r x, or searched."""
+        if hi - lo <= self.scan:
+            yield Piece(lo, hi, Rule.SCANNED)
+            return
+        nearly = self._nearly(lo, hi, key)
+        if nearly is not None:
+            yield from self._flat(lo, hi, key, *nearly)
+            return
+        self._refuse_floods(lo, hi)
+        yield Piece(lo, hi, Rule.SEARCHED, key)
+
+    def _nearly(self, lo: int, hi: int, key: int) -> tuple[int, mpq] | None:
+        """(direction of f - r x, r), r = +-2^s, where that is monotone and nearly constant."""
+        inp, axis = self.spec.inp, self.spec.lattice(key)
+        m, e = inp.parts(lo)
+        small = max(0, 1 - e - m.bit_length())  # f - x may be about x^5
+        precision = min(self.f.decided_bits, RANGE_PRECISION + 4 * small)
+        found = self.samples.coefficients(self.samples.hull(lo, hi - 1), precision, 2)
+        if found is None or not found[1].is_finite() or found[1].contains(0):
+            return None
+        middle = dyadic(found[1].mid())
+        if middle == 0:
+            return None
+        power = floor_log2(abs(middle) * mpq(4, 3))
+        slope = scale(1 if middle > 0 else -1, power)
+        excess = found[1] - exact_ball(slope)
+        is_whole = power + e >= axis.spacing_exponent and abs(key) < overflow_key(self.spec.out) - 1
+        if not is_whole or excess.contains(0) or not abs(excess) < float(NEARLY) * abs(found[1]):
+            return None
+        position = self._position(key, slope)
+        if abs(position(lo) - position(hi - 1)) > flat.FLAT_LINES:
+            return None
+        return (1 if excess > 0 else -1), slope
+
+    def _flat(
+        self, lo: int, hi: int, key: int, direction: int, slope: mpq = CONSTANT
+    ) -> Iterator[Piece]:
+        """G = (f - slope x)/spacing - offset is monotone and passes few integers."""
+        axis, window = self.spec.lattice(key), self.spec.window(key)
+        ends = [self._position(key, slope)(i) for i in (lo, hi - 1)]
+        lines = range(int(min(ends) // 1) - 1, int(max(ends) // 1) + 3)
+        for k in lines if direction > 0 else reversed(lines):
+            cuts = [lo]
+            for distance in (-window, mpq(0), window):
+                level = axis.value(k + direction * distance)
+                cuts += self.crossing(cuts[-1], hi, level, direction, slope)
+            yield from self._settled(lo, cuts[1], key, gap(self.spec))
+            value = axis.value(k)
+            yield from self._on(cuts[1], cuts[2], key, None if slope else value)
+            yield from self._near(cuts[2:6], key, value, slope)
+            yield from self._on(cuts[5], cuts[6], key, None if slope else value)
+            lo = cuts[6]
+        yield from self._settled(lo, hi, key, gap(self.spec))
+
+    def _near(self, cuts: list[int], key: int, value: mpq, slope: mpq) -> Iterator[Piece]:
+        """Arguments near a breakpoint: before it, on it, and after it."""
+        lo, on, off, hi = cuts
+        near = None if slope else value
+        if not slope and abs(value) > largest_breakpoint(self.spec.out, self.spec.rounding):
+            yield from self._settled(lo, hi, key, gap(self.spec))
+            return
+        first, end = on, off
+        if not slope and lo < on and self._is_deep(on - 1, value):
+            first = first_ordinal_where(lo, on, lambda i: self._is_deep(i, value))
+        if not slope and off < hi and self._is_deep(off, value):
+            end = first_ordinal_where(off, hi, lambda i: not self._is_deep(i, value))
+        settlement = close(self.spec, near)
+        if (first, end) == (on, off) and hi - lo <= flat.MOST_ROWS and off - on <= self.scan:
+            if lo < hi:
+                yield Piece(lo, hi, Rule.SCANNED)
+            return
+        yield from self._rows(lo, first, key, settlement)
+        yield from self._settled(first, on, key, settlement)
+        yield from self._on(on, off, key, near)
+        yield from self._settled(off, end, key, settlement)
+        yield from self._rows(end, hi, key, settlement)
+
+    def _is_deep(self, ordinal: int, value: mpq) -> bool:
+        """Whether |f(x) - value| < 2^-DEEP, so that a row would need very many bits."""
+        step = scale(1, -flat.DEEP)
+        below, above = (self.samples.side(ordinal, value + end) for end in (-step, step))
+        return below > 0 > above
+
+    def _rows(self, lo: int, hi: int, key: int, settlement: Settlement) -> Iterator[Piece]:
+        if hi - lo > flat.MOST_ROWS:
+            yield Piece(lo, hi, Rule.SETTLED, key, settlement)
+        elif lo < hi:
+            yield Piece(lo, hi, Rule.SCANNED)
+
+    def _settled(self, lo: int, hi: int, key: int, settlement: Settlement) -> Iterator[Piece]:
+        if lo < hi:
+            yield Piece(lo, hi, Rule.SETTLED, key, settlement)
+
+    def _refuse_floods(self, lo: int, hi: int) -> None:
+        """Raises InputError where f seems to be on or near breakpoints everywhere."""
+        if hi - lo <= FLOOD:
+            return
+        step = (hi - lo) // PROBES
+        for i in range(lo + step // 3 | 1, hi, step):
+            if refine(self.spec, i) is Rejection.TOO_FAR:
+                return
+        inp = self.spec.inp
+        raise InputError(
+            f"{self.f.formula} is on breakpoints or near them at all of {PROBES} arguments tried "
+            f"between {to_hex(inp.value(lo))} and {to_hex(inp.value(hi - 1))}: it seems to be "
+            "identical to something simpler there; give another expression or --interval"
+        )
