@@ -17,7 +17,7 @@ from hrcase.errors import InputError
 from hrcase.formats import binade_end, first_ordinal_where, floor_log2, scale
 from hrcase.functions import Expression
 from hrcase.hexfloat import to_hex
-from hrcase.isolation import Part, Run, beyond, close, gap, parts, undecided
+from hrcase.isolation import Run, beyond, close, gap, parts, undecided
 from hrcase.lattice import key_of, largest_breakpoint, overflow_key
 from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.samples import CONSTANT, RANGE_PRECISION, Samples, dyadic, exact_ball
@@ -41,16 +41,26 @@ def removed(spec: SearchSpec) -> list[Removed]:
     return [part for part in parts(spec) if isinstance(part, Removed)]
 
 
-def split(spec: SearchSpec, scan: int) -> Iterator[Piece]:
-    """The pieces of a search, ascending; together with `removed` they tile the region.
+def cut(spec: SearchSpec) -> Iterator[Piece | Run]:
+    """What is scanned or settled, and the runs between; ascending, with `removed` a tiling.
 
     Raises:
-        InputError: as hrcase.isolation.parts; or f looks identical to something simpler.
+        InputError: as hrcase.isolation.parts.
+    """
+    for part in parts(spec):
+        if not isinstance(part, Removed):
+            yield part
+
+
+def split_run(spec: SearchSpec, run: Run, scan: int) -> Iterator[Piece]:
+    """The pieces of a run, ascending.
+
+    Raises:
+        InputError: f looks identical to something simpler.
     """
     assert isinstance(spec.function, Expression)
     cutter = _Cutter(spec, spec.function, scan)
-    for part in parts(spec):
-        yield from cutter.pieces(part)
+    yield from cutter.by_output_binade(run.lo, run.hi, run.direction)
 
 
 class _Cutter:
@@ -58,14 +68,8 @@ class _Cutter:
         self.spec, self.f, self.scan = spec, f, scan
         self.samples = Samples(spec, f)
 
-    def pieces(self, part: Part) -> Iterator[Piece]:
-        if isinstance(part, Piece):
-            yield part
-        elif isinstance(part, Run):
-            yield from self._by_output_binade(part.lo, part.hi, part.direction)
-
     def crossing(
-        self, lo: int, hi: int, level: mpq, direction: int, slope: mpq = CONSTANT, guess: int = 0
+        self, lo: int, hi: int, level: mpq, direction: int, slope: mpq = CONSTANT
     ) -> tuple[int, int]:
         """(u, v): f - slope x has not reached a level before u, and has passed it from v on.
 
@@ -75,13 +79,13 @@ class _Cutter:
         def side(i: int) -> int:
             return direction * self.samples.side(i, level, slope)
 
-        u = first_ordinal_where(lo, hi, lambda i: side(i) >= 0, guess or None)
+        u = first_ordinal_where(lo, hi, lambda i: side(i) >= 0)
         if u == hi or side(u) > 0:
             return u, u
         return u, first_ordinal_where(u + 1, hi, lambda i: side(i) > 0)
 
-    def _by_output_binade(self, lo: int, hi: int, direction: int) -> Iterator[Piece]:
-        length = 0  # of the one before: many are alike
+    def by_output_binade(self, lo: int, hi: int, direction: int) -> Iterator[Piece]:
+        """Cut a run by output binades."""
         while lo < hi:
             key = self._key(lo)
             low, high = self._edges(key)
@@ -93,8 +97,7 @@ class _Cutter:
                 continue
             u, v = hi, hi
             if leave is not None:
-                u, v = self.crossing(lo, hi, leave, direction, guess=lo + length)
-            length = u - lo
+                u, v = self.crossing(lo, hi, leave, direction)
             if lo < u:
                 yield from self._span(lo, u, key, direction)
             if u < v:
