@@ -19,7 +19,7 @@ from hrcase.job import crew, walk
 from hrcase.job.crew import Crew, engines_for
 from hrcase.job.stop import Stop
 from hrcase.job.units import make_plan
-from hrcase.search import search
+from hrcase.memory import search
 
 
 class Card(CpuEngine):
