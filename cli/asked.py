@@ -7,12 +7,22 @@ from typing import Any
 import click
 
 from hrcase.asked import spec_of
+from hrcase.cli.errors import UsageError
 from hrcase.formats import FORMATS
+from hrcase.functions import EXPRESSION
 from hrcase.lattice import ROUNDINGS
 from hrcase.spec import SIGNS
 
+EXPRESSION_OPTION = click.option(
+    "--expr",
+    "expression",
+    metavar="TEXT",
+    help="An expression in x in FUNCTION's place: 'exp(-x*x)/2'. See docs/expressions.md.",
+)
+
 OPTIONS = (
-    click.argument("function"),
+    click.argument("function", required=False),
+    EXPRESSION_OPTION,
     click.option("--exponent-range", "exponents", metavar="A:B", help="2^A <= |x| < 2^(B+1)."),
     click.option(
         "--interval", "interval_text", metavar="LO,HI", help="LO <= x < HI, exact bounds."
@@ -36,7 +46,6 @@ OPTIONS = (
     ),
 )
 WORDS = (
-    "function",
     "exponents",
     "interval_text",
     "sign",
@@ -47,13 +56,29 @@ WORDS = (
 )
 
 
+def function_of(function: str | None, expression: str | None) -> str:
+    """The name of what was asked for: FUNCTION, or the text of --expr.
+
+    Raises:
+        UsageError: neither or both were given.
+    """
+    if function is not None and expression is not None:
+        raise UsageError(f"--expr takes FUNCTION's place; leave out {function!r} or --expr")
+    if expression is not None:
+        return EXPRESSION + expression
+    if function is None:
+        raise UsageError("no function was given; give FUNCTION or --expr TEXT")
+    return function
+
+
 def asked_options(command: Callable[..., None]) -> Callable[..., None]:
     """FUNCTION and the options that say what is asked; the command gets `spec` in their place."""
 
     @wraps(command)
     def with_spec(**given: Any) -> None:
+        function = function_of(given.pop("function"), given.pop("expression"))
         words = {word: given.pop(word) for word in WORDS}
-        command(spec=spec_of(**words), **given)
+        command(spec=spec_of(function, **words), **given)
 
     for option in reversed(OPTIONS):
         with_spec = option(with_spec)

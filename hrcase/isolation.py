@@ -29,8 +29,11 @@ from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.samples import RANGE_PRECISION, Samples, dyadic
 from hrcase.spec import SearchSpec
 
-MOST_RANGES = 1 << 15
+MOST_RANGES = 1 << 14
 """Balls looked at before a search is refused."""
+
+NEAR_0 = 8
+"""Next to 0, f is looked at up to 1, 1/2, ... 2^(1-NEAR_0)."""
 
 LARGE = 1 << 18
 """Values beyond 2^LARGE overflow in every format."""
@@ -92,7 +95,26 @@ class _Isolation:
         for lo, hi in self.spec.region.ranges:
             for a, b in ((lo, min(hi, 0)), (max(lo, 0), min(hi, 1)), (max(lo, 1), hi)):
                 if a < b:
-                    yield from self._explore(a, b, b)
+                    yield from self._one_sign(a, b)
+
+    def _one_sign(self, lo: int, hi: int) -> Iterator[Part]:
+        """What is next to 0 first: ranges of so many binades, and removable singularities."""
+        inp = self.spec.inp
+        for exponent in range(0, -NEAR_0, -1):
+            edge = inp.ceil_ordinal(scale(1, exponent))
+            if 0 < lo < edge and (direction := self.samples.slope_sign_around_zero(edge)):
+                edge = min(edge, hi)
+                yield Run(lo, edge, direction)
+                if edge < hi:
+                    yield from self._explore(edge, hi, hi)
+                return
+            if hi <= 0 and -edge < hi and (direction := self.samples.slope_sign_around_zero(-edge)):
+                edge = max(-edge, lo)
+                if lo < edge:
+                    yield from self._explore(lo, edge, hi)
+                yield Run(edge, hi, direction)
+                return
+        yield from self._explore(lo, hi, hi)
 
     def _explore(self, lo: int, hi: int, end: int) -> Iterator[Part]:
         """The parts of [lo, hi), one sign; `end` is where arguments of this sign end.

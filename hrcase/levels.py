@@ -9,23 +9,26 @@ that MPFR rounds correctly, and the names are theirs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from math import log2
 
 from gmpy2 import mpq
 
 from hrcase import flat
 from hrcase.errors import InputError
-from hrcase.formats import binade_end, first_ordinal_where, floor_log2, scale
+from hrcase.formats import binade_end, first_ordinal_above_0, first_ordinal_where, floor_log2, scale
 from hrcase.functions import Expression
 from hrcase.hexfloat import to_hex
-from hrcase.isolation import Run, beyond, close, gap, parts, undecided
+from hrcase.isolation import NEAR_0, Run, beyond, close, gap, parts, undecided
 from hrcase.lattice import key_of, largest_breakpoint, overflow_key
 from hrcase.pieces import Piece, Removed, Rule, Settlement
-from hrcase.samples import CONSTANT, RANGE_PRECISION, Samples, dyadic, exact_ball
+from hrcase.samples import CONSTANT, RANGE_PRECISION, Samples, exact_ball
 from hrcase.spec import SearchSpec
+from hrcase.taylor import flint_precision
 from hrcase.ziv import Rejection, refine
 
 NEARLY = mpq(1, 256)
-"""f' is so near to r, relative to it, where f is looked at as nearly r x."""
+"""f rises by nearly r times what x does, relative to r, where it is looked at as nearly r x."""
 
 FLOOD = 1 << 16
 PROBES = 8
@@ -63,29 +66,89 @@ def split_run(spec: SearchSpec, run: Run, scan: int) -> Iterator[Piece]:
     yield from cutter.by_output_binade(run.lo, run.hi, run.direction)
 
 
+def _first(
+    lo: int,
+    hi: int,
+    holds: Callable[[int], bool],
+    distance: Callable[[int], float],
+    length: int | None = None,
+) -> int:
+    """Least ordinal of [lo, hi) where a condition holds, which stays true once true; else hi.
+
+    Args:
+        distance, length: it grows, and is about 0 after about so many ordinals, but neither changes
+            the answer.
+    """
+    if lo == hi or holds(lo):
+        return lo
+    if not holds(hi - 1):
+        return hi
+
+    @cache
+    def level(ordinal: int) -> float:
+        about = distance(ordinal)
+        return max(about, LEAST) if holds(ordinal) else min(about, -LEAST)
+
+    return first_ordinal_above_0(lo, hi - 1, level, (hi - lo) // 4 if length is None else length)
+
+
+LEAST, MOST = 1e-30, 1e30
+
+
+def _steps(value: mpq, level: mpq) -> float:
+    """About log2(value/level), with the sign of value - level."""
+    ratio, sign = value / level, 1 if level > 0 else -1
+    if ratio <= 0:
+        return -sign * MOST
+    if abs(ratio - 1) < mpq(1, 2):
+        return sign * float(ratio - 1)
+    exponent = floor_log2(ratio)
+    return sign * (exponent + log2(float(scale(ratio, -exponent))))
+
+
+def _to_float(value: mpq) -> float:
+    """About a rational of any size."""
+    return float(max(-MOST, min(value, MOST)))
+
+
 class _Cutter:
     def __init__(self, spec: SearchSpec, f: Expression, scan: int) -> None:
         self.spec, self.f, self.scan = spec, f, scan
         self.samples = Samples(spec, f)
 
     def crossing(
-        self, lo: int, hi: int, level: mpq, direction: int, slope: mpq = CONSTANT
+        self,
+        lo: int,
+        hi: int,
+        level: mpq,
+        direction: int,
+        slope: mpq = CONSTANT,
+        length: int | None = None,
     ) -> tuple[int, int]:
         """(u, v): f - slope x has not reached a level before u, and has passed it from v on.
 
         It is monotone in this direction; [u, v) is where it is on the level, or B bits do not tell.
+
+        Args:
+            length: a guess of u - lo, which never changes the answer.
         """
 
-        def side(i: int) -> int:
-            return direction * self.samples.side(i, level, slope)
+        @cache
+        def side(ordinal: int) -> int:
+            return direction * self.samples.side(ordinal, level, slope)
 
-        u = first_ordinal_where(lo, hi, lambda i: side(i) >= 0)
+        def distance(ordinal: int) -> float:
+            y = self.samples.middle(ordinal) - slope * self.spec.inp.value(ordinal)
+            return direction * (_steps(y, level) if level else _to_float(y))
+
+        u = _first(lo, hi, lambda i: side(i) >= 0, distance, length)
         if u == hi or side(u) > 0:
             return u, u
         return u, first_ordinal_where(u + 1, hi, lambda i: side(i) > 0)
 
     def by_output_binade(self, lo: int, hi: int, direction: int) -> Iterator[Piece]:
         """Cut a run by output binades."""
+        length = 1 << self.spec.inp.precision  # of the one before: many are alike
         while lo < hi:
             key = self._key(lo)
             low, high = self._edges(key)
@@ -97,7 +160,8 @@ class _Cutter:
                 continue
             u, v = hi, hi
             if leave is not None:
-                u, v = self.crossing(lo, hi, leave, direction)
+                u, v = self.crossing(lo, hi, leave, direction, length=length)
+            length = u - lo
             if lo < u:
                 yield from self._span(lo, u, key, direction)
             if u < v:
@@ -159,10 +223,15 @@ class _Cutter:
         first, final = position(lo), position(hi - 1)
         if abs(final - first) <= flat.FLAT_LINES:
             return hi, hi
-        head = first_ordinal_where(lo, hi, lambda i: abs(position(i) - first) >= flat.FLAT_LINES)
-        return head, first_ordinal_where(
-            head, hi, lambda i: abs(final - position(i)) < flat.FLAT_LINES
-        )
+
+        def passed(ordinal: int) -> float:
+            return _to_float(abs(position(ordinal) - first) - flat.FLAT_LINES)
+
+        def left(ordinal: int) -> float:
+            return _to_float(flat.FLAT_LINES - abs(final - position(ordinal)))
+
+        head = _first(lo, hi, lambda i: passed(i) >= 0, passed)
+        return head, _first(head, hi, lambda i: left(i) > 0, left)
 
     def _position(self, key: int, slope: mpq = CONSTANT) -> Callable[[int], mpq]:
         """Where f - slope x about is on the axis of breakpoints, of an ordinal."""
@@ -187,26 +256,47 @@ class _Cutter:
 
     def _nearly(self, lo: int, hi: int, key: int) -> tuple[int, mpq] | None:
         """(direction of f - r x, r), r = +-2^s, where that is monotone and nearly constant."""
-        inp, axis = self.spec.inp, self.spec.lattice(key)
-        m, e = inp.parts(lo)
-        small = max(0, 1 - e - m.bit_length())  # f - x may be about x^5
-        precision = min(self.f.decided_bits, RANGE_PRECISION + 4 * small)
-        found = self.samples.coefficients(self.samples.hull(lo, hi - 1), precision, 2)
-        if found is None or not found[1].is_finite() or found[1].contains(0):
+        slope = self._power_of_two(lo, hi)
+        if slope is None:
             return None
-        middle = dyadic(found[1].mid())
-        if middle == 0:
-            return None
-        power = floor_log2(abs(middle) * mpq(4, 3))
-        slope = scale(1 if middle > 0 else -1, power)
-        excess = found[1] - exact_ball(slope)
-        is_whole = power + e >= axis.spacing_exponent and abs(key) < overflow_key(self.spec.out) - 1
-        if not is_whole or excess.contains(0) or not abs(excess) < float(NEARLY) * abs(found[1]):
+        spacing, top = self.spec.lattice(key).spacing_exponent, overflow_key(self.spec.out) - 1
+        if floor_log2(abs(slope)) + self.spec.inp.parts(lo)[1] < spacing or abs(key) == top:
             return None
         position = self._position(key, slope)
         if abs(position(lo) - position(hi - 1)) > flat.FLAT_LINES:
             return None
-        return (1 if excess > 0 else -1), slope
+        direction = self._direction(lo, hi, slope)
+        return (direction, slope) if direction else None
+
+    def _power_of_two(self, lo: int, hi: int) -> mpq | None:
+        """That which f rises by along a range, next to what x does; None where it is not near."""
+        samples, inp = self.samples, self.spec.inp
+        rise = samples.middle(hi - 1) - samples.middle(lo)
+        ratio = rise / (inp.value(hi - 1) - inp.value(lo))
+        if ratio == 0:
+            return None
+        slope = scale(1 if ratio > 0 else -1, floor_log2(abs(ratio) * mpq(4, 3)))
+        return slope if abs(ratio - slope) < NEARLY * abs(slope) else None
+
+    def _direction(self, lo: int, hi: int, slope: mpq) -> int:
+        """The sign of f' - slope on a range; 0 where balls do not show one."""
+        beyond = self.spec.inp.ceil_ordinal(scale(1, 1 - NEAR_0))
+        if max(abs(lo), abs(hi)) <= beyond:
+            sign = self.samples.slope_sign_around_zero(hi if lo > 0 else lo, slope)
+            if sign:
+                return sign
+        ball = self.samples.hull(lo, hi - 1)
+        over = self.samples.coefficients(ball, RANGE_PRECISION)
+        at = self.samples.coefficients(ball.mid(), RANGE_PRECISION, 2)
+        if over is None or at is None:
+            return 0
+        with flint_precision(RANGE_PRECISION):
+            plain = over[1] - exact_ball(slope)
+            by_mean_value = at[1] - exact_ball(slope) + 2 * over[2] * (ball - ball.mid())
+        for excess in (plain, by_mean_value):
+            if excess.is_finite() and not excess.contains(0):
+                return 1 if excess > 0 else -1
+        return 0
 
     def _flat(
         self, lo: int, hi: int, key: int, direction: int, slope: mpq = CONSTANT

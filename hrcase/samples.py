@@ -14,6 +14,7 @@ from gmpy2 import mpfr, mpq
 
 from hrcase.formats import scale
 from hrcase.functions import Expression
+from hrcase.functions.around_zero import around_zero
 from hrcase.functions.balls import ball_series, ball_value
 from hrcase.functions.brackets import bracket, directed
 from hrcase.functions.rounding import exactly
@@ -36,6 +37,7 @@ class Samples:
         self.spec, self.f, self.inp = spec, f, spec.inp
         self.least = spec.out.precision + spec.bits + 64
         self._values: dict[tuple[int, int], arb | None] = {}
+        self._middles: dict[int, mpq] = {}
 
     def precisions(self, first: int) -> Iterator[int]:
         """Doubling, up to B."""
@@ -77,6 +79,13 @@ class Samples:
 
     def middle(self, ordinal: int) -> mpq:
         """About f(x), where nothing rests on it."""
+        if ordinal not in self._middles:
+            if len(self._middles) > MOST_KEPT:
+                self._middles.clear()
+            self._middles[ordinal] = self._middle(ordinal)
+        return self._middles[ordinal]
+
+    def _middle(self, ordinal: int) -> mpq:
         for precision in self.precisions(self.least):
             ball = self.value(ordinal, precision)
             if ball is not None and (ball == 0 or ball.rel_accuracy_bits() >= self.least - 32):
@@ -109,6 +118,23 @@ class Samples:
             except (NotDefined, Undecided):
                 return None
 
+    def slope_sign_around_zero(self, ordinal: int, slope: mpq = CONSTANT) -> int:
+        """The sign of f' - slope between 0 and a number, that included; 0 where it is not shown.
+
+        f may be undefined at 0, by a removable singularity.
+        """
+        cap, flint_context.cap = flint_context.cap, TERMS_AROUND_0 + 1
+        with flint_precision(RANGE_PRECISION):
+            ball = self.point(ordinal).union(arb(0))
+            try:
+                found = around_zero(self.f.node, ball, TERMS_AROUND_0)
+            except Undecided:
+                return 0
+            finally:
+                flint_context.cap = cap
+            bound = exact_ball(slope)
+            return found.slope_sign(bound) if ordinal > 0 else found.slope_sign_below(bound)
+
     def slope_side(self, ordinal: int) -> int:
         """The sign of f' at an argument; 0 where it is 0, or B bits do not tell."""
         for precision in self.precisions(RANGE_PRECISION):
@@ -136,6 +162,7 @@ class Samples:
 
 
 MOST_KEPT = 1 << 14
+TERMS_AROUND_0 = 8
 
 
 def exact_ball(value: mpq) -> arb:

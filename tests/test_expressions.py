@@ -10,8 +10,8 @@ from brute.reference import nearest
 from hrcase import flat
 from hrcase.formats import FORMATS, Format
 from hrcase.functions import function_by_name
+from hrcase.memory import SearchResult, search
 from hrcase.plan import Tuning
-from hrcase.search import SearchResult, search
 from hrcase.spec import SearchSpec, everything
 
 BINARY16, BINARY32, BINARY64 = (FORMATS[f"binary{n}"] for n in (16, 32, 64))

@@ -8,7 +8,7 @@ from functools import lru_cache
 from hrcase.errors import InputError
 from hrcase.functions.base import Function
 from hrcase.functions.exponential import EXPONENTIALS
-from hrcase.functions.expression import Expression, expression_by_name, is_expression
+from hrcase.functions.expression import EXPRESSION, Expression, expression_by_name
 from hrcase.functions.half_turns import HALF_TURNS
 from hrcase.functions.hyperbolic import HYPERBOLIC
 from hrcase.functions.logarithm import LOGARITHMS
@@ -39,7 +39,7 @@ def function_by_name(name: str) -> Function:
     """
     if name in REGISTRY:
         return REGISTRY[name]
-    if is_expression(name):
+    if name.startswith(EXPRESSION):
         return _expression(name)
     near = difflib.get_close_matches(name, REGISTRY, n=1, cutoff=0.5)
     offer = f"did you mean {near[0]}? " if near else ""
@@ -51,4 +51,4 @@ def _expression(name: str) -> Expression:
     return expression_by_name(name, REGISTRY)
 
 
-__all__ = ["REGISTRY", "Expression", "Function", "function_by_name"]
+__all__ = ["EXPRESSION", "REGISTRY", "Expression", "Function", "function_by_name"]

@@ -38,17 +38,15 @@ def ball_value(node: Node, x: arb) -> arb:
         Undecided: f may be undefined somewhere on it.
     """
     match node:
-        case Number(value):
-            return _number(value)
-        case Constant(name):
-            return _constant(name)
+        case Number() | Constant():
+            return constant_value(node)
         case Variable():
             return x
         case Negative(of):
             return -ball_value(of, x)
         case Binary("/", left, right):
             numerator, divisor = ball_value(left, x), ball_value(right, x)
-            return _finite(numerator / _divisor(divisor))
+            return _finite(numerator / nonzero(divisor))
         case Binary(operator, left, right):
             first, second = ball_value(left, x), ball_value(right, x)
             if operator == "*":
@@ -56,7 +54,7 @@ def ball_value(node: Node, x: arb) -> arb:
             return first + second if operator == "+" else first - second
         case Power(base, exponent):
             value = ball_value(base, x)
-            return _finite((value if exponent >= 0 else _divisor(value)) ** exponent)
+            return _finite((value if exponent >= 0 else nonzero(value)) ** exponent)
         case Call(function, of):
             return _finite(function.arb(_argument(function, ball_value(of, x))))
 
@@ -68,14 +66,14 @@ def ball_series(node: Node, x: arb_series) -> arb_series:
     """
     match node:
         case Number() | Constant():
-            return arb_series([ball_value(node, x[0])], prec=x.prec)
+            return arb_series([constant_value(node)], prec=x.prec)
         case Variable():
             return x
         case Negative(of):
             return -ball_series(of, x)
         case Binary("/", left, right):
             numerator, divisor = ball_series(left, x), ball_series(right, x)
-            _divisor(divisor[0])
+            nonzero(divisor[0])
             return numerator * divisor.inv()
         case Binary(operator, left, right):
             first, second = ball_series(left, x), ball_series(right, x)
@@ -83,19 +81,21 @@ def ball_series(node: Node, x: arb_series) -> arb_series:
                 return first * second
             return first + second if operator == "+" else first - second
         case Power(base, exponent):
-            return _power(ball_series(base, x), exponent)
+            return power_series(ball_series(base, x), exponent)
         case Call(function, of):
-            inner = ball_series(of, x)
-            at = _argument(function, inner[0])
-            outer = function.series(arb_series([at, 1], prec=x.prec))
-            _finite(outer[0])
-            return outer if of == Variable() else _composed(outer, inner)
+            return applied_series(function, ball_series(of, x))
 
 
-def _composed(outer: arb_series, inner: arb_series) -> arb_series:
-    """outer(s) for s = inner without its constant term, which flint wants to be there."""
-    if all(inner[j] == 0 for j in range(1, inner.prec)):
+def applied_series(function: Function, inner: arb_series) -> arb_series:
+    """A function of the registry, of a series."""
+    at = _argument(function, inner[0])
+    outer = function.series(arb_series([at, 1], prec=inner.prec))
+    _finite(outer[0])
+    rest = [inner[j] for j in range(1, inner.prec)]
+    if all(coefficient == 0 for coefficient in rest):  # flint composes with no such series
         return arb_series([outer[0]], prec=inner.prec)
+    if rest[0] == 1 and all(coefficient == 0 for coefficient in rest[1:]):
+        return outer
     return outer(with_constant(inner, arb(0)))
 
 
@@ -155,9 +155,10 @@ def _is_accurate(series: arb_series, x: arb, wanted: int) -> bool:
     return True
 
 
-def _power(base: arb_series, exponent: int) -> arb_series:
+def power_series(base: arb_series, exponent: int) -> arb_series:
+    """A power of a series; raises as ball_value."""
     if exponent < 0:
-        _divisor(base[0])
+        nonzero(base[0])
         base, exponent = base.inv(), -exponent
     result = arb_series([1], prec=base.prec)
     for digit in f"{exponent:b}":
@@ -176,11 +177,15 @@ def _number(value: mpq) -> arb:
     return arb(_fmpq(value))
 
 
-def _constant(name: str) -> arb:
-    return arb.pi() if name == "pi" else arb.const_e()
+def constant_value(node: Number | Constant) -> arb:
+    """An enclosure of a constant."""
+    if isinstance(node, Number):
+        return _number(node.value)
+    return arb.pi() if node.name == "pi" else arb.const_e()
 
 
-def _divisor(y: arb) -> arb:
+def nonzero(y: arb) -> arb:
+    """y, if it may be divided by; raises as ball_value."""
     if y.contains(0):
         if y == 0:
             raise NotDefined("a division by 0")

@@ -19,7 +19,8 @@ from hrcase.functions.rounding import Bracket, correctly_rounded, exactly
 from hrcase.functions.tree import Node, has_variable, spell
 from hrcase.functions.undefined import NotDefined, Undecided
 
-PREFIX = "expr:"
+EXPRESSION = "expr:"
+"""What the name of an expression begins with."""
 
 DECIDED_BITS = 1 << 12
 """B: where f(x) agrees with a breakpoint in an evaluation with so many bits, it may be exact."""
@@ -76,18 +77,13 @@ class Expression(Function):
         return self.tree
 
 
-def is_expression(name: str) -> bool:
-    """Whether a name is that of an expression."""
-    return name.startswith(PREFIX)
-
-
 def expression_by_name(name: str, functions: Mapping[str, Function]) -> Expression:
     """The function that `expr:TEXT` names.
 
     Raises:
         ExpressionError: TEXT is no expression in x.
     """
-    text = name.removeprefix(PREFIX)
+    text = name.removeprefix(EXPRESSION)
     tree = parse(text, functions)
     if not has_variable(tree):
         raise ExpressionError("the expression has no x", text, 0, "write, say, exp(-x*x)/2")
@@ -98,7 +94,7 @@ def _expression(tree: Node) -> Expression:
     text = spell(tree)
     exact, around = partial(_exact, tree), partial(_bracket, tree)
     return Expression(
-        name=PREFIX + text,
+        name=EXPRESSION + text,
         formula=text,
         mpfr=correctly_rounded(lambda at, x: around(at.down.precision, x), exact),
         bracket=around,

@@ -28,7 +28,7 @@ MOST_CHARACTERS = 2000
 MOST_DEPTH = 50
 MOST_OPERATIONS = 100
 MOST_POWER = 1000
-MOST_CONSTANT_EXPONENT = 20_000
+MOST_CONSTANT_EXPONENT = 14_000
 """Constants are below 2^this in size and have denominators below it."""
 
 _TOKEN = re.compile(

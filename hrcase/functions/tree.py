@@ -66,7 +66,7 @@ Node = Number | Constant | Variable | Negative | Binary | Power | Call
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 UNARY, POWER, ATOM = 3, 4, 5
 MOST_DIGITS = 20
-"""Numbers with more decimal digits are spelled in hexadecimal, if they are dyadic."""
+"""About so many decimal digits; longer numbers are spelled in hexadecimal, if they are dyadic."""
 
 
 def spell(node: Node) -> str:
@@ -110,29 +110,22 @@ def _precedence(node: Node) -> int:
 
 def _spell_number(value: mpq) -> str:
     """Decimal, or hexadecimal where that is far shorter: exactly, either way."""
-    digits, exponent = _decimal(value)
-    if digits is None or (len(digits) > MOST_DIGITS and value.denominator.bit_count() == 1):
+    places, is_dyadic = _decimal_places(value), value.denominator.bit_count() == 1
+    if is_dyadic and max(places, value.numerator.bit_length() // 4) > MOST_DIGITS:
         return to_hex(value)
-    if exponent == 0:
-        return digits
-    if -len(digits) <= exponent < 0:
-        return f"{digits[:exponent] or '0'}.{digits[exponent:]}"
-    return f"{digits}e{exponent}"
-
-
-def _decimal(value: mpq) -> tuple[str | None, int]:
-    """(digits, k) with value = digits 10^k, without zeros at the end unless k is 0."""
-    twos, odd = _valuation(int(value.denominator), 2)
-    fives, rest = _valuation(odd, 5)
-    if rest != 1:
-        return None, 0  # no literal gives such a number
-    places = max(twos, fives)
     digits = str(int(value * mpq(10) ** places))
-    stripped = digits.rstrip("0") or "0"
-    dropped = len(digits) - len(stripped)
-    if places == 0 and dropped < MOST_DIGITS:
-        return digits, 0
-    return stripped, dropped - places
+    if places == 0:
+        return digits
+    if places <= len(digits):
+        return f"{digits[:-places] or '0'}.{digits[-places:]}"
+    return f"{digits}e-{places}"
+
+
+def _decimal_places(value: mpq) -> int:
+    """The least k for which value 10^k is an integer; there is one for every literal."""
+    twos, odd = _valuation(int(value.denominator), 2)
+    fives, _ = _valuation(odd, 5)
+    return max(twos, fives)
 
 
 def _valuation(n: int, prime: int) -> tuple[int, int]:
