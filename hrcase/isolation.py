@@ -19,7 +19,7 @@ from flint import arb
 from gmpy2 import mpfr, mpq
 
 from hrcase.errors import InputError
-from hrcase.formats import first_ordinal_where, scale
+from hrcase.formats import Format, first_ordinal_where, scale
 from hrcase.functions import Expression
 from hrcase.functions.rounding import as_rational
 from hrcase.functions.undefined import NotDefined, Undecided
@@ -28,9 +28,13 @@ from hrcase.lattice import key_of, largest_breakpoint, overflow_key
 from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.samples import RANGE_PRECISION, Samples, dyadic
 from hrcase.spec import SearchSpec
+from hrcase.ziv import Rejection, refine
 
 MOST_RANGES = 1 << 14
 """Balls looked at before a search is refused."""
+
+FLOOD, PROBES = 1 << 16, 8
+"""More than FLOOD arguments are refused if all those tried are on or near breakpoints."""
 
 NEAR_0 = 8
 """Next to 0, f is looked at up to 1, 1/2, ... 2^(1-NEAR_0)."""
@@ -93,9 +97,17 @@ class _Isolation:
 
     def parts(self) -> Iterator[Part]:
         for lo, hi in self.spec.region.ranges:
+            if hi - lo > FLOOD and all(self._is_exact(i) for i in probes(self.spec.inp, lo, hi)):
+                raise looks_identical(self.spec, lo, hi)
+        for lo, hi in self.spec.region.ranges:
             for a, b in ((lo, min(hi, 0)), (max(lo, 0), min(hi, 1)), (max(lo, 1), hi)):
                 if a < b:
                     yield from self._one_sign(a, b)
+
+    def _is_exact(self, ordinal: int) -> bool:
+        """Whether f(x) is a breakpoint, or not told from one."""
+        is_defined = self.f.contains(self.spec.inp.value(ordinal))
+        return is_defined and refine(self.spec, ordinal) is Rejection.EXACT
 
     def _one_sign(self, lo: int, hi: int) -> Iterator[Part]:
         """What is next to 0 first: ranges of so many binades, and removable singularities."""
@@ -190,7 +202,7 @@ class _Isolation:
                 return [settled]
             if bend.is_finite() and not bend.contains(0):
                 return self._turn(lo, hi, last)
-            if not _is_limited(value, precision):
+            if not (slope.is_finite() and _is_limited(value, precision)):
                 return None
         return None
 
@@ -241,6 +253,25 @@ class _Isolation:
         if final - first < scale(1, -self.f.decided_bits):
             return Piece(lo, hi, Rule.SETTLED, key, undecided(spec, near))
         return None
+
+
+def probes(inp: Format, lo: int, hi: int) -> Iterator[int]:
+    """Some ordinals of a long range: evenly spaced among them, and among the numbers."""
+    step = (hi - lo) // PROBES
+    yield from range(lo + step // 3 | 1, hi, step)
+    first, width = inp.value(lo), inp.value(hi - 1) - inp.value(lo)
+    for i in range(PROBES):
+        yield inp.ceil_ordinal(first + width * mpq(3 * i + 1, 3 * PROBES))
+
+
+def looks_identical(spec: SearchSpec, lo: int, hi: int) -> InputError:
+    """The error where every argument tried is on or near a breakpoint: no search gives less."""
+    first, last = to_hex(spec.inp.value(lo)), to_hex(spec.inp.value(hi - 1))
+    return InputError(
+        f"{spec.function.formula} is on breakpoints or near them at all of {2 * PROBES} arguments "
+        f"tried between {first} and {last}: it seems to be identical to something simpler there, "
+        "or constant; give another expression or --interval"
+    )
 
 
 def _number(end: mpfr) -> mpq:

@@ -15,11 +15,20 @@ from math import log2
 from gmpy2 import mpq
 
 from hrcase import flat
-from hrcase.errors import InputError
 from hrcase.formats import binade_end, first_ordinal_above_0, first_ordinal_where, floor_log2, scale
 from hrcase.functions import Expression
-from hrcase.hexfloat import to_hex
-from hrcase.isolation import NEAR_0, Run, beyond, close, gap, parts, undecided
+from hrcase.isolation import (
+    FLOOD,
+    NEAR_0,
+    Run,
+    beyond,
+    close,
+    gap,
+    looks_identical,
+    parts,
+    probes,
+    undecided,
+)
 from hrcase.lattice import key_of, largest_breakpoint, overflow_key
 from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.samples import CONSTANT, RANGE_PRECISION, Samples, exact_ball
@@ -27,12 +36,11 @@ from hrcase.spec import SearchSpec
 from hrcase.taylor import flint_precision
 from hrcase.ziv import Rejection, refine
 
+MOST_HALVINGS = 12
+"""So often an input binade on which f is nearly r x is cut in two."""
+
 NEARLY = mpq(1, 256)
 """f rises by nearly r times what x does, relative to r, where it is looked at as nearly r x."""
-
-FLOOD = 1 << 16
-PROBES = 8
-"""A piece of more than FLOOD arguments, of which so many are all near breakpoints, is refused."""
 
 
 def removed(spec: SearchSpec) -> list[Removed]:
@@ -59,7 +67,7 @@ def split_run(spec: SearchSpec, run: Run, scan: int) -> Iterator[Piece]:
     """The pieces of a run, ascending.
 
     Raises:
-        InputError: f looks identical to something simpler.
+        InputError: as hrcase.isolation.looks_identical.
     """
     assert isinstance(spec.function, Expression)
     cutter = _Cutter(spec, spec.function, scan)
@@ -247,15 +255,15 @@ class _Cutter:
         if hi - lo <= self.scan:
             yield Piece(lo, hi, Rule.SCANNED)
             return
-        nearly = self._nearly(lo, hi, key)
-        if nearly is not None:
-            yield from self._flat(lo, hi, key, *nearly)
+        slope = self._nearly(lo, hi, key)
+        if slope is not None:
+            yield from self._along(lo, hi, key, slope, MOST_HALVINGS)
             return
         self._refuse_floods(lo, hi)
         yield Piece(lo, hi, Rule.SEARCHED, key)
 
-    def _nearly(self, lo: int, hi: int, key: int) -> tuple[int, mpq] | None:
-        """(direction of f - r x, r), r = +-2^s, where that is monotone and nearly constant."""
+    def _nearly(self, lo: int, hi: int, key: int) -> mpq | None:
+        """r = +-2^s, where f - r x seems nearly constant, and r x is a multiple of the spacing."""
         slope = self._power_of_two(lo, hi)
         if slope is None:
             return None
@@ -263,10 +271,23 @@ class _Cutter:
         if floor_log2(abs(slope)) + self.spec.inp.parts(lo)[1] < spacing or abs(key) == top:
             return None
         position = self._position(key, slope)
-        if abs(position(lo) - position(hi - 1)) > flat.FLAT_LINES:
-            return None
+        is_flat = abs(position(lo) - position(hi - 1)) <= flat.FLAT_LINES
+        return slope if is_flat else None
+
+    def _along(self, lo: int, hi: int, key: int, slope: mpq, halvings: int) -> Iterator[Piece]:
+        """What is nearly r x, in parts on which balls show that f - r x is monotone."""
         direction = self._direction(lo, hi, slope)
-        return (direction, slope) if direction else None
+        if direction:
+            yield from self._flat(lo, hi, key, direction, slope)
+        elif hi - lo <= self.scan:
+            yield Piece(lo, hi, Rule.SCANNED)
+        elif halvings:
+            middle = (lo + hi) // 2
+            yield from self._along(lo, middle, key, slope, halvings - 1)
+            yield from self._along(middle, hi, key, slope, halvings - 1)
+        else:
+            self._refuse_floods(lo, hi)
+            yield Piece(lo, hi, Rule.SEARCHED, key)
 
     def _power_of_two(self, lo: int, hi: int) -> mpq | None:
         """That which f rises by along a range, next to what x does; None where it is not near."""
@@ -286,16 +307,17 @@ class _Cutter:
             if sign:
                 return sign
         ball = self.samples.hull(lo, hi - 1)
-        over = self.samples.coefficients(ball, RANGE_PRECISION)
-        at = self.samples.coefficients(ball.mid(), RANGE_PRECISION, 2)
-        if over is None or at is None:
-            return 0
-        with flint_precision(RANGE_PRECISION):
-            plain = over[1] - exact_ball(slope)
-            by_mean_value = at[1] - exact_ball(slope) + 2 * over[2] * (ball - ball.mid())
-        for excess in (plain, by_mean_value):
-            if excess.is_finite() and not excess.contains(0):
-                return 1 if excess > 0 else -1
+        for precision in self.samples.precisions(RANGE_PRECISION):
+            over = self.samples.coefficients(ball, precision)
+            at = self.samples.coefficients(ball.mid(), precision, 2)
+            if over is None or at is None:
+                return 0
+            with flint_precision(precision):
+                plain = over[1] - exact_ball(slope)
+                by_mean_value = at[1] - exact_ball(slope) + 2 * over[2] * (ball - ball.mid())
+            for excess in (plain, by_mean_value):
+                if excess.is_finite() and not excess.contains(0):
+                    return 1 if excess > 0 else -1
         return 0
 
     def _flat(
@@ -359,15 +381,7 @@ class _Cutter:
 
     def _refuse_floods(self, lo: int, hi: int) -> None:
         """Raises InputError where f seems to be on or near breakpoints everywhere."""
-        if hi - lo <= FLOOD:
-            return
-        step = (hi - lo) // PROBES
-        for i in range(lo + step // 3 | 1, hi, step):
-            if refine(self.spec, i) is Rejection.TOO_FAR:
-                return
-        inp = self.spec.inp
-        raise InputError(
-            f"{self.f.formula} is on breakpoints or near them at all of {PROBES} arguments tried "
-            f"between {to_hex(inp.value(lo))} and {to_hex(inp.value(hi - 1))}: it seems to be "
-            "identical to something simpler there; give another expression or --interval"
-        )
+        if hi - lo > FLOOD and all(
+            refine(self.spec, i) is not Rejection.TOO_FAR for i in probes(self.spec.inp, lo, hi)
+        ):
+            raise looks_identical(self.spec, lo, hi)

@@ -10,6 +10,7 @@ from brute.reference import nearest
 from hrcase import flat
 from hrcase.formats import FORMATS, Format
 from hrcase.functions import function_by_name
+from hrcase.job import units
 from hrcase.memory import SearchResult, search
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec, everything
@@ -48,11 +49,14 @@ EXPRESSIONS = [
     exp(-X) - exp(-X - ONE),
 ]
 
+ASKED = ((3, "all"), (7, "nearest"), (5, "directed"), (7, "all"))
+
 
 @pytest.fixture(autouse=True)
 def long_flat_ranges_are_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that formats as small as these have settled ranges of every kind."""
     monkeypatch.setattr(flat, "MOST_ROWS", 50)
+    monkeypatch.setattr(units, "MANY_PARTS", 1 << 20)  # no processes: they take a second to start
 
 
 def check(formula: Formula, spec: SearchSpec) -> SearchResult:
@@ -74,5 +78,5 @@ def name_of(formula: Formula) -> str:
 
 @pytest.mark.parametrize("formula", EXPRESSIONS, ids=name_of)
 def test_toy(formula: Formula) -> None:
-    for bits, rounding in ((3, "all"), (7, "nearest"), (5, "directed")):
-        check(formula, SearchSpec(name_of(formula), TOY, TOY, bits, rounding, everything(TOY)))
+    bits, rounding = ASKED[EXPRESSIONS.index(formula) % len(ASKED)]
+    check(formula, SearchSpec(name_of(formula), TOY, TOY, bits, rounding, everything(TOY)))

@@ -56,7 +56,7 @@ def ball_value(node: Node, x: arb) -> arb:
             value = ball_value(base, x)
             return _finite((value if exponent >= 0 else nonzero(value)) ** exponent)
         case Call(function, of):
-            return _finite(function.arb(_argument(function, ball_value(of, x))))
+            return _finite(_applied(function, _argument(function, ball_value(of, x))))
 
 
 def ball_series(node: Node, x: arb_series) -> arb_series:
@@ -89,7 +89,10 @@ def ball_series(node: Node, x: arb_series) -> arb_series:
 def applied_series(function: Function, inner: arb_series) -> arb_series:
     """A function of the registry, of a series."""
     at = _argument(function, inner[0])
-    outer = function.series(arb_series([at, 1], prec=inner.prec))
+    if _is_wide_exp(function, at):  # e^(at + t) = e^at e^t
+        outer = arb_series([0, 1], prec=inner.prec).exp() * _applied(function, at)
+    else:
+        outer = function.series(arb_series([at, 1], prec=inner.prec))
     _finite(outer[0])
     rest = [inner[j] for j in range(1, inner.prec)]
     if all(coefficient == 0 for coefficient in rest):  # flint composes with no such series
@@ -97,6 +100,17 @@ def applied_series(function: Function, inner: arb_series) -> arb_series:
     if rest[0] == 1 and all(coefficient == 0 for coefficient in rest[1:]):
         return outer
     return outer(with_constant(inner, arb(0)))
+
+
+def _applied(function: Function, y: arb) -> arb:
+    if _is_wide_exp(function, y):
+        return function.arb(y.lower()).union(function.arb(y.upper()))
+    return function.arb(y)
+
+
+def _is_wide_exp(function: Function, y: arb) -> bool:
+    """Whether Arb's own ball for e^y would reach below 0: that of the ends does so much later."""
+    return function.name == "exp" and bool(y.rad() > WIDE)
 
 
 def narrow_series(node: Node, x: arb_series) -> arb_series:
