@@ -48,8 +48,8 @@ ENOUGH_FRACTIONS = 2.0**25
 SLACK = 1024
 RUN_SLACK = 4
 SPARE = mpq(1025, 1024)
-"""A remainder is stated so much larger than it was proved to be, so that whoever proves it again may
-use balls that are a little wider."""
+"""A remainder is stated so much larger than it was proved to be: whoever proves it again may use
+balls that are a little wider."""
 
 LONGEST_LOG2 = 60
 """A block is at most so long, so that its u fit the kernels."""

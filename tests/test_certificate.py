@@ -428,7 +428,7 @@ def test_what_is_no_certificate_is_refused_with_a_way_out(
         assert err.count("hrcase: error:") == 1 and len(err.splitlines()) == 1, name
 
 
-FORM = {
+FORM: dict[str, tuple[Alter, str]] = {
     "missing": (lambda d: d.pop("outside"), "outside"),
     "unknown": (lambda d: d.update(more=1), "more"),
     "no list": (put("units", value={}), "units"),
@@ -509,10 +509,10 @@ def test_a_case_that_is_no_candidate_is_seen(files: dict[str, Path]) -> None:
 )
 def test_a_theorem_proves_no_more_than_it_says(kind: str, which: str, lo: int, hi: int) -> None:
     """expm1, finer than its results: nearly x for small x only."""
-    ends = [BINARY16.ordinal(scale(1, e)) for e in (lo, hi)]
+    first, end = (BINARY16.ordinal(scale(1, e)) for e in (lo, hi))
     spec = SearchSpec("expm1", BINARY16, BFLOAT16, 6, "all", everything(BINARY16))
     with pytest.raises(Contradiction, match="check settled"):
-        theorems._prove(spec, Piece(*ends, "settled", kind, None, which))
+        theorems._prove(spec, Piece(first, end, "settled", kind, None, which))
 
 
 def test_contradictions_end_with_7() -> None:
