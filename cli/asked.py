@@ -1,4 +1,4 @@
-"""The options that say what is searched: those of `hrcase search` and `hrcase plan`."""
+"""The options that say what is searched: those of `search`, `plan` and `sample`."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,6 +13,8 @@ from hrcase.functions import EXPRESSION
 from hrcase.lattice import ROUNDINGS
 from hrcase.spec import SIGNS
 
+Command = Callable[..., None]
+
 EXPRESSION_OPTION = click.option(
     "--expr",
     "expression",
@@ -20,12 +22,20 @@ EXPRESSION_OPTION = click.option(
     help="An expression in x in FUNCTION's place: 'exp(-x*x)/2'. See docs/expressions.md.",
 )
 
+FUNCTION_OPTIONS = (click.argument("function", required=False), EXPRESSION_OPTION)
+
 OPTIONS = (
-    click.argument("function", required=False),
-    EXPRESSION_OPTION,
-    click.option("--exponent-range", "exponents", metavar="A:B", help="2^A <= |x| < 2^(B+1)."),
     click.option(
-        "--interval", "interval_text", metavar="LO,HI", help="LO <= x < HI, exact bounds."
+        "--exponent-range",
+        "exponents",
+        metavar="A:B",
+        help="2^A <= |x| < 2^(B+1). Default: every x.",
+    ),
+    click.option(
+        "--interval",
+        "interval_text",
+        metavar="LO,HI",
+        help="LO <= x < HI, exact bounds. Default: every x.",
     ),
     click.option("--sign", type=click.Choice(SIGNS), help="Sign of x. Default: both."),
     click.option(
@@ -56,6 +66,9 @@ WORDS = (
 )
 
 
+NO_BITS = tuple(word for word in WORDS if word != "bits")
+
+
 def function_of(function: str | None, expression: str | None) -> str:
     """The name of what was asked for: FUNCTION, or the text of --expr.
 
@@ -71,15 +84,21 @@ def function_of(function: str | None, expression: str | None) -> str:
     return function
 
 
-def asked_options(command: Callable[..., None]) -> Callable[..., None]:
+def asked_options(command: Command, words: tuple[str, ...] = WORDS) -> Command:
     """FUNCTION and the options that say what is asked; the command gets `spec` in their place."""
 
     @wraps(command)
     def with_spec(**given: Any) -> None:
         function = function_of(given.pop("function"), given.pop("expression"))
-        words = {word: given.pop(word) for word in WORDS}
-        command(spec=spec_of(function, **words), **given)
+        command(spec=spec_of(function, **{word: given.pop(word) for word in words}), **given)
 
-    for option in reversed(OPTIONS):
-        with_spec = option(with_spec)
-    return with_spec
+    asked = (option for word, option in zip(WORDS, OPTIONS, strict=True) if word in words)
+    decorated: Command = with_spec
+    for option in reversed((*FUNCTION_OPTIONS, *asked)):
+        decorated = option(decorated)
+    return decorated
+
+
+def region_options(command: Command) -> Command:
+    """As `asked_options`, without --bits."""
+    return asked_options(command, NO_BITS)

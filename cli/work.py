@@ -48,13 +48,14 @@ def means_options(command: Command) -> Command:
         click.option(
             "--cluster",
             metavar="ADDRESS",
-            help="Work on a job on a dask cluster: tcp://HOST:PORT, or local:N processes.",
+            help="Work on a job on a dask cluster: tcp://HOST:PORT, or local:N processes. "
+            "Default: here.",
         ),
         click.option(
             "--max-time",
             type=click.FloatRange(min=0),
             metavar="SECONDS",
-            help="Stop a job after so long, as Ctrl-C does.",
+            help="Stop a job after so long, as Ctrl-C does. Default: no limit.",
         ),
         click.option("--threads", type=click.IntRange(min=1), help="Default: all processors."),
         click.option(

@@ -23,6 +23,8 @@ class Claim:
     """What a search says, as data and as text.
 
     Attributes:
+        complete: whether every case is listed.
+        asked: what was searched for, for programs (`asked_json`).
         sentence: the claim proper.
         bits_in_words: the threshold in the words of the field.
         exact_rule, exact_count: the exact cases, which are never rows.
@@ -32,6 +34,8 @@ class Claim:
         proved, rerun, trusted: what the result stands on.
     """
 
+    complete: bool
+    asked: dict[str, object]
     sentence: str
     bits_in_words: str
     cases: int
@@ -86,32 +90,60 @@ def make_claim(
         undecided: ordinals of these (`undecided_among`).
         versions: of hrcase that took part in it; default this one.
     """
-    f = spec.function
-    where = f"{spec.region.text} and " if spec.region.text else ""
-    elsewhere = ", or in one that is not covered" if removed else ""
-    sentence = (
-        f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
-        f"every x of {spec.inp.name} with {where}0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
-        f"is listed, or lies in a settled range of kind (b) or (c) below{elsewhere}; b ranges over "
-        f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
-        f"is subnormal."
-    )
     return Claim(
-        sentence=sentence,
+        complete=True,
+        asked=asked_json(spec),
+        sentence=complete_sentence(spec, bool(removed)),
         bits_in_words=bits_in_words(spec.bits),
         cases=cases,
-        exact_rule=f.exact_rule + undecided_in_words(spec.inp, undecided),
+        exact_rule=spec.function.exact_rule + undecided_in_words(spec.inp, undecided),
         exact_count=exact,
         settled=tuple(settled_line(spec.inp, piece) for piece in settled),
         removed=tuple(f"{range_text(spec.inp, r.lo, r.hi)}: {r.reason}" for r in removed),
         symmetries=(),
         proved="pieces tile the range; Taylor remainders by ball arithmetic; windows as in "
         "docs/method.md; settled ranges by exact comparison at their ends"
-        + (", and by enclosures as in docs/expressions.md." if f.decided_bits else "."),
+        + (", and by enclosures as in docs/expressions.md." if spec.function.decided_bits else "."),
         rerun="each case evaluated by MPFR and by Arb.",
         trusted=f"compiler, processor, MPFR, Arb, the proofs in docs/, "
         f"hrcase {', '.join(sorted(versions)) or version()}.",
     )
+
+
+def complete_sentence(spec: SearchSpec, is_cut: bool) -> str:
+    """The claim proper of a complete search.
+
+    Args:
+        is_cut: f is not defined, or not searched, in a part of what was asked for.
+    """
+    f = spec.function
+    where = f"{spec.region.text} and " if spec.region.text else ""
+    elsewhere = ", or in one that is not covered" if is_cut else ""
+    return (
+        f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
+        f"every x of {spec.inp.name} with {where}0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
+        f"is listed, or lies in a settled range of kind (b) or (c) below{elsewhere}; b ranges over "
+        f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
+        f"is subnormal."
+    )
+
+
+def asked_json(spec: SearchSpec) -> dict[str, object]:
+    """A spec as JSON can hold it, each range by its first and last argument."""
+    return {
+        "function": spec.function_name,
+        "format": asdict(spec.inp),
+        "output_format": asdict(spec.out),
+        "bits": spec.bits,
+        "rounding": spec.rounding,
+        "ranges": [ends(spec.inp, lo, hi) for lo, hi in spec.region.ranges],
+        "text": spec.region.text,
+    }
+
+
+def ends(inp: Format, lo: int, hi: int) -> list[str]:
+    """The first and the last argument of a half-open range of ordinals, in hexadecimal."""
+    return [to_hex(inp.value(lo)), to_hex(inp.value(hi - 1))]
 
 
 def undecided_among(spec: SearchSpec, exact: Iterable[int]) -> list[int]:
@@ -140,7 +172,7 @@ def undecided_in_words(inp: Format, ordinals: Sequence[int]) -> str:
 
 def range_text(inp: Format, lo: int, hi: int) -> str:
     """A range of ordinals as the user would write it."""
-    return f"[{to_hex(inp.value(lo))}, {to_hex(inp.value(hi - 1))}]"
+    return "[{}, {}]".format(*ends(inp, lo, hi))
 
 
 KINDS = {
@@ -153,7 +185,12 @@ KINDS = {
 
 def settled_line(inp: Format, piece: Piece) -> str:
     """One settled range in words."""
+    where, count, kind, meaning, reason = settled_words(inp, piece)
+    return f"{where} ({count} arguments), ({kind}) {meaning}: {reason}"
+
+
+def settled_words(inp: Format, piece: Piece) -> tuple[str, int, str, str, str]:
+    """(where, how many arguments, kind, what that means, the theorem) of a settled piece."""
     assert piece.settlement is not None
     s = piece.settlement
-    where = range_text(inp, piece.lo, piece.hi)
-    return f"{where} ({piece.count} arguments), ({s.kind}) {KINDS[s.kind]}: {s.reason}"
+    return range_text(inp, piece.lo, piece.hi), piece.count, s.kind, KINDS[s.kind], s.reason
