@@ -307,7 +307,7 @@ def close(spec: SearchSpec, near: mpq | None) -> Settlement:
 
 
 def undecided(spec: SearchSpec, near: mpq | None) -> Settlement:
-    """All values agree with a breakpoint to B bits."""
+    """B bits do not tell the values from one number; None: from a multiple of x."""
     target = "a multiple of x" if near is None else to_hex(near)
     bits = spec.function.decided_bits
-    return Settlement("d", f"exact or beyond {bits} bits: not told from {target}", near)
+    return Settlement("d", f"exact or beyond {bits} bits: f(x) is not told from {target}", near)
