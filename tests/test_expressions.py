@@ -140,6 +140,17 @@ def test_binary16(formula: Formula, ends: tuple[int, int]) -> None:
     check(formula, spec)
 
 
+@pytest.mark.parametrize("formats", [(TOY, TINY), (TINY, TOY)], ids=["finer", "coarser"])
+@pytest.mark.parametrize(
+    "formula", [sin(X), X * exp(-X) / TWO, -X - exp(-X * X), TWO * atan(X) - X], ids=name_of
+)
+def test_two_formats(formula: Formula, formats: tuple[Format, Format]) -> None:
+    """What is nearly a multiple of x, where x has more digits than f(x), or fewer."""
+    region = interval(formats[0], mpq(-7), mpq(7), "")
+    for bits, rounding in ((3, "all"), (8, "directed"), (6, "nearest")):
+        check(formula, SearchSpec(name_of(formula), *formats, bits, rounding, region))
+
+
 def formulas() -> st.SearchStrategy[Formula]:
     """Small expressions; sin of x alone, since hrcase knows it for |x| < 2^11 only."""
     leaves = st.sampled_from([X, X, X, sin(X), E, HEX, DECIMAL, THIRD, ONE, TWO])
@@ -249,6 +260,14 @@ def test_exact_values_that_rational_arithmetic_gives_are_exact() -> None:
     spec = SearchSpec("expr:x*x+exp(0)/3-1/3", BINARY16, BINARY16, 9, "all", region)
     result = search(spec, threads=1)
     assert result.exact and not result.undecided
+
+
+def test_the_rules_of_the_registry_are_asked_at_dyadic_arguments_only() -> None:
+    """That of tanpi would say 1 at 1/3."""
+    for text, x in (("tanpi(x/3)", 1), ("sinpi(x/3)+x", 1), ("log2(x/3)", 3)):
+        f = function_by_name(f"expr:{text}")
+        exact = f.exact(mpq(x))
+        assert exact == (mpq(0) if text == "log2(x/3)" else None)
 
 
 def test_a_range_that_agrees_with_a_number_to_all_bits_is_settled_as_undecided() -> None:
