@@ -80,7 +80,7 @@ def function_of(function: str | None, expression: str | None) -> str:
     if expression is not None:
         return EXPRESSION + expression
     if function is None:
-        raise UsageError("no function was given; give FUNCTION or --expr TEXT")
+        raise UsageError("Missing argument 'FUNCTION'; give it, or --expr TEXT")
     return function
 
 
