@@ -395,6 +395,16 @@ def changed_texts(text: str) -> Iterator[tuple[str, str, int]]:
     yield "no end", text.rpartition('"digest"')[0], 2
 
 
+def test_an_expression_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "list.csv"
+    asked = ("--expr", "exp(-x)", "--format", "binary16", "--interval", "1,1.1", "--bits", "7")
+    assert main.run(["search", *asked, "--device", "cpu", "--output", str(output)]) == 0
+    assert main.run(["verify", str(output)]) == 2
+    assert "about the expression expr:exp(-x)" in capsys.readouterr().err
+
+
 def test_what_is_no_certificate_is_refused_with_a_way_out(
     files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
