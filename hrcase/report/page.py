@@ -108,9 +108,9 @@ def _needed(figures: Figures) -> str:
     intro = (
         f"Whoever knows f(x) to within the error in the table can round it to {spec.out.name} "
         "correctly. This holds for every x that was searched or evaluated, exact cases apart; in "
-        "settled ranges of kinds (b) and (c) f(x) is nearer to a breakpoint than that, and their "
-        "theorem says which. The relative error is for results that are not subnormal. k is the "
-        "most bits after the round bit that are all equal."
+        "settled ranges of other kinds than (a) f(x) may be nearer to a breakpoint than that, and "
+        "the theorem says to which. The relative error is for results that are not subnormal. k is "
+        "the most bits after the round bit that are all equal."
     )
     head = (
         ("rounding", ON_LINE),
