@@ -43,20 +43,21 @@ def number_of(form: Format, value: mpq) -> Number:
 def roundings(f: Function, inp: Format, out: Format, x: Number) -> tuple[Number, ...] | None:
     """f(x) in each of MODES; None where f is not defined, or has a pole.
 
-    With q = p + 2 bits, a = RD_q(f(x)) and b = RU_q(f(x)) by MPFR, which rounds correctly. Every
-    breakpoint is a number of at most p + 1 bits. So either a = b = f(x); or f(x) lies strictly
+    With q = p + 1 bits, a = RD_q(f(x)) and b = RU_q(f(x)) by MPFR, which rounds correctly. Every
+    breakpoint is a number of at most q bits. So either a = b = f(x); or f(x) lies strictly
     between the neighbours a and b, no breakpoint does, and their middle is rounded as f(x) is. (So
     it is where a or b lies beyond 2^(+-MOST_EXPONENT): below all numbers, or above.)
     """
     m, e = inp.parts(x.magnitude)
     value = inp.value(x.magnitude) * (-1 if x.negative else 1)
-    if not _is_defined(f, value):
+    if next(f.poles(value, value), None) is not None:
         return None
     m = -m if x.negative else m
     low, high = (
-        rounded(f, m, e, out.precision + 2, direction)
+        rounded(f, m, e, out.precision + 1, direction)
         for direction in (gmpy2.RoundDown, gmpy2.RoundUp)
     )
+    # MPFR has values also at arguments that hrcase does not search, and NaN where there is none.
     if gmpy2.is_nan(low) or (gmpy2.is_infinite(low) and low == high):
         return None
     if low == high == 0:
@@ -67,11 +68,6 @@ def roundings(f: Function, inp: Format, out: Format, x: Number) -> tuple[Number,
     negative = middle < 0
     ordinals = (nearest, down, up, down) if negative else (nearest, up, down, down)
     return tuple(Number(negative, ordinal) for ordinal in ordinals)
-
-
-def _is_defined(f: Function, x: mpq) -> bool:
-    """Whether f has a value at x; the registry may name more arguments than it searches."""
-    return f.contains(x) or (f.outside_is_error and next(f.poles(x, x), None) is None)
 
 
 def _zero_is_negative(f: Function, x: mpq, x_is_negative: bool) -> bool:
