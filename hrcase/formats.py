@@ -97,7 +97,9 @@ class Format:
             InputError: the ordinal is beyond the largest number.
         """
         if abs(ordinal) > self.max_ordinal:
-            raise InputError(f"{self.name} has no number with ordinal {ordinal}")
+            raise InputError(
+                f"{self.name} has no number with ordinal {ordinal}; the last is {self.max_ordinal}"
+            )
         m, e = self.parts(ordinal)
         return scale(m, e)
 
@@ -120,7 +122,7 @@ class Format:
         """
         ordinal = self.ceil_ordinal(value)
         if abs(ordinal) > self.max_ordinal or self.value(ordinal) != value:
-            raise InputError(f"{value} is not a number of {self.name}")
+            raise InputError(f"{value} is not a number of {self.name}; give one that is")
         return ordinal
 
     def round_magnitude(self, value: mpq) -> tuple[int, int, int]:
@@ -162,6 +164,14 @@ def floor_log2(value: mpq) -> int:
     """floor(log2(value)) of an exact value > 0."""
     estimate = value.numerator.bit_length() - value.denominator.bit_length()
     return int(estimate if scale(1, estimate) <= value else estimate - 1)
+
+
+def binade_end(f: Format, ordinal: int) -> int:
+    """First ordinal beyond the binade that holds a number, which is not 0."""
+    exponent = floor_log2(abs(f.value(ordinal)))
+    if ordinal > 0:
+        return f.ceil_ordinal(scale(1, exponent + 1))
+    return 1 - f.ceil_ordinal(scale(1, exponent))
 
 
 FORMATS = {
