@@ -71,6 +71,17 @@ def test_one_misrounding_is_one_line(tmp_path: Path, capsys: Captured, library: 
     assert err.count("0 of 2 misrounded") == 3
 
 
+def test_an_expression(tmp_path: Path, capsys: Captured, library: str) -> None:
+    cases = wc(tmp_path, "2", "3", "-1", "4")
+    code, lines, err = asked(capsys, library, "expr:sqrt(x)", "once", cases)
+    assert code == 0
+    assert lines == [f"FAIL f=expr:sqrt(x) x=0x1p+1 got={AFTER} want={ROOT_OF_2} mode=RN k=2"]
+    assert "1 at which it is not defined" in err
+    code, _, err = hrcase(capsys, "libm", "expr:sqrt(x)", "--library", library)
+    assert code == 2
+    assert "hrcase sample --expr TEXT" in err
+
+
 def test_entries_that_are_no_numbers_are_counted(
     tmp_path: Path, capsys: Captured, library: str
 ) -> None:
