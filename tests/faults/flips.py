@@ -1,0 +1,213 @@
+"""Single bit flips in a test build of the CPU's kernels: how many change the candidates unseen?
+
+    python tests/faults/flips.py [--trials 5000] [--seed 1]
+
+Each trial searches a unit, flips one bit of one object at one moment (tests/faults/inject.h), and
+looks whether the candidates are others than without it, and whether a check of docs/faults.md found
+the fault. "escaped" are flips that changed the candidates and were found by no check.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from unittest import mock
+
+from gmpy2 import mpq
+
+from hrcase.domain import split
+from hrcase.engine import Block, cpu
+from hrcase.engine.trust import WrongAnswer
+from hrcase.formats import Format
+from hrcase.pieces import Rule
+from hrcase.plan import Tuning, plan
+from hrcase.spec import SearchSpec, interval
+from hrcase.toolchain import source_directory
+
+HERE = Path(__file__).parent
+PLACES = (
+    *("BLOCK", "CUBIC", "TABLE", "TASK", "RUN", "WALK", "COUNTS", "CANDIDATES"),
+    *("CUBICS", "STARTS", "NEAR", "WIDE", "CROWDS", "FAILING", "SUBFAILING", "HITS"),
+    *("FOUND", "COUNTERS"),
+)
+"""As in tests/faults/inject.h."""
+
+WALK_FIELDS = ("left", "q", "right", "r", "r_right", "x", "x_right")
+WORD = 64
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is flipped.
+
+    Attributes:
+        method: by which the unit is searched.
+        fields: of the walk; none for the whole object.
+        words: which 64-bit words of the object; all without an end.
+    """
+
+    method: str
+    place: str
+    fields: tuple[str, ...] = ()
+    words: tuple[int, int | None] = (0, None)
+
+    def bits(self, size: int) -> range | list[int]:
+        """Bits of an object of so many bits that may be flipped."""
+        first, end = self.words
+        if not self.fields:
+            return range(WORD * first, size if end is None else WORD * end)
+        of_field = size // len(WALK_FIELDS)
+        starts = (of_field * WALK_FIELDS.index(name) for name in self.fields)
+        return [bit for start in starts for bit in range(start, start + of_field)]
+
+
+DEGREE, LIMBS, RUN_LOG2, RUNS = 8, 4, 19, 16
+_LIMBS = (DEGREE + 1) * LIMBS
+
+PERSISTENT = {
+    "limbs of the block, farey": Kind("farey", "BLOCK", words=(0, _LIMBS)),
+    "limbs of the block, regular": Kind("regular", "BLOCK", words=(0, _LIMBS)),
+    "windows and ends of the block": Kind("farey", "BLOCK", words=(_LIMBS, None)),
+    "coefficients of a run, farey": Kind("farey", "CUBIC"),
+    "coefficients of a run, regular": Kind("regular", "CUBIC"),
+    "differences of a table": Kind("regular", "TABLE"),
+    "constants of a walk": Kind("farey", "RUN"),
+    "q": Kind("farey", "WALK", ("q", "right")),
+    "x": Kind("farey", "WALK", ("x", "x_right")),
+    "1/q": Kind("farey", "WALK", ("r", "r_right")),
+}
+BUFFERS = {
+    "tasks that wait": Kind("farey", "TASK"),
+    "candidates": Kind("farey", "CANDIDATES"),
+    "counts": Kind("farey", "COUNTS"),
+}
+OF_ONE_FRACTION = {
+    "x of one fraction": Kind("farey", "WALK", ("x",)),
+    "1/q of one fraction": Kind("farey", "WALK", ("r",)),
+    "left q of one fraction": Kind("farey", "WALK", ("left",)),
+}
+"""Values that the next step of the walk overwrites: nothing of them is left at the end."""
+
+
+@dataclass
+class Rates:
+    """Of some trials: flips that changed the candidates, those found out, and hidden ones."""
+
+    trials: int = 0
+    changed: int = 0
+    escaped: int = 0
+    alarms: int = 0
+
+
+@cache
+def build() -> Path:
+    """The test build."""
+    target = Path(mkdtemp(prefix="hrcase-faults-")) / "host.so"
+    options = ("-O2", "-march=native", "-std=c++17", "-shared", "-fPIC")
+    shape = (f"-DDEGREE={DEGREE}", f"-DLIMBS={LIMBS}", "-include", str(HERE / "inject.h"))
+    source = str(source_directory() / "host.cpp")
+    subprocess.run(("g++", *options, *shape, "-o", str(target), source), check=True)
+    return target
+
+
+@contextmanager
+def injected() -> Iterator[ctypes.CDLL]:
+    """The CPU's kernels are those of the test build."""
+    with mock.patch.object(cpu, "compile_host", lambda *_: build()):
+        cpu.library.cache_clear()
+        try:
+            yield cpu.library(DEGREE, LIMBS)
+        finally:
+            cpu.library.cache_clear()
+
+
+@cache
+def units(method: str) -> list[Block]:
+    """Parts of exp at 5000, some runs each, with about a candidate and 400 fractions a run.
+
+    A run is short, so that one which a fault makes the kernels scan takes a millisecond.
+    """
+    toy = Format("toy", 54, -16382, 16383)
+    region = interval(toy, mpq(5000), 5000 + mpq(1, 1 << 14), "")
+    spec = SearchSpec("exp", toy, toy, 21, "all", region)
+    (piece,) = (piece for piece in split(spec) if piece.rule is Rule.SEARCHED)
+    block = next(plan(spec, piece, Tuning(method=method))).block
+    assert block is not None and (block.degree, block.limbs) == (DEGREE, LIMBS)
+    block = replace(block, run_log2=min(block.run_log2, RUN_LOG2))
+    length = RUNS << block.run_log2
+    starts = range(block.lo, block.hi - length, length)
+    return [replace(block, lo=lo, hi=lo + length) for lo in starts]
+
+
+def trial(kernels: ctypes.CDLL, kind: Kind, generator: random.Random, rates: Rates) -> None:
+    """Flip one bit."""
+    block = generator.choice(units(kind.method))
+    kernels.set_fault(PLACES.index(kind.place), -1, 0)
+    right = cpu.answer(block, kind.method)[0].tolist()
+    visit = generator.randrange(kernels.fault_visits())
+    bit = generator.choice(kind.bits(kernels.fault_bits()))
+    kernels.set_fault(PLACES.index(kind.place), visit, bit)
+    told, alarm = None, False
+    try:
+        told = cpu.search(block, kind.method)[0].tolist()
+    except WrongAnswer:
+        alarm = True
+        kernels.set_fault(PLACES.index(kind.place), visit, bit)
+        told = cpu.answer(block, kind.method)[0].tolist()
+    is_changed = sorted(set(told)) != sorted(set(right))
+    rates.trials += 1
+    rates.changed += is_changed
+    rates.escaped += is_changed and not alarm
+    rates.alarms += alarm
+
+
+def rates_of(kernels: ctypes.CDLL, kind: Kind, trials: int, seed: int) -> Rates:
+    """The rates of so many trials."""
+    generator, rates = random.Random(seed), Rates()
+    kernels.fault_visits.restype = kernels.fault_bits.restype = ctypes.c_uint64
+    kernels.set_fault.argtypes = [ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64]
+    kernels.set_fault.restype = None
+    for _ in range(trials):
+        trial(kernels, kind, generator, rates)
+    return rates
+
+
+def line(name: str, rates: Rates) -> str:
+    """A line of the table of docs/faults.md."""
+    share = f"{100 * rates.escaped / rates.changed:.2f} %" if rates.changed else "none changed"
+    return (
+        f"| {name} | {rates.trials} | {rates.alarms} | {rates.changed} | {rates.escaped} | "
+        f"{share} |"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    print("| what | flips | found | changed the candidates | escaped | of these |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for kinds in (PERSISTENT, BUFFERS, OF_ONE_FRACTION):
+        for name, kind in kinds.items():
+            if options.only not in name:
+                continue
+            started = time.perf_counter()
+            with injected() as kernels:
+                print(line(name, rates_of(kernels, kind, options.trials, options.seed)), flush=True)
+            print(f"{time.perf_counter() - started:.1f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
