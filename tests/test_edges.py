@@ -20,9 +20,9 @@ from hrcase.domain import removed, split
 from hrcase.formats import FORMATS, scale
 from hrcase.functions import REGISTRY
 from hrcase.lattice import ROUNDINGS
+from hrcase.memory import search
 from hrcase.pieces import Piece, Removed, Rule
 from hrcase.plan import Tuning
-from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 BINARY32 = FORMATS["binary32"]
