@@ -26,6 +26,7 @@ COMMANDS = {
     "compare": "Compare two lists of cases.",
     "tables": "Run lines of the certified exp tables.",
     "functions": "List the functions, or say all about one.",
+    "selftest": "Ask processors and devices what is known, before they are trusted.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",
 }

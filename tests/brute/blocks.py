@@ -124,7 +124,7 @@ def planted_at(
 
 
 def is_lost(planted: tuple[Block, int]) -> bool:
-    """Does the walk pass over t? Not checked: kernels that are broken on purpose would be found out."""
+    """Does the walk pass over t? Unchecked: kernels broken on purpose would be found out."""
     block, t = planted
     return t not in cpu.answer(block, "farey")[0]
 
