@@ -81,8 +81,8 @@ def _require(engine: Engine, what: str, holds: bool, found: int, known: int) -> 
     if not holds:
         raise SelfTestFailed(
             f"the self-test of {engine.name} failed: {what}: other candidates than are known, "
-            f"{found} where there are {known}; the device, its memory or the compiler is faulty; do "
-            "not use it; take another --device"
+            f"{found} where there are {known}; the device, its memory or the compiler is faulty; "
+            "do not use it; take another --device"
         )
 
 

@@ -18,7 +18,7 @@ from hrcase.engine.trust import echo_of, require_found, require_sound, sentinel_
 from hrcase.toolchain import compile_host
 
 _FIRST_CAPACITY = 4096
-_COUNTS = (
+FIGURES = (
     "domains",
     "subdomains",
     "scanned",
@@ -84,7 +84,7 @@ def search(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
     }
     require_sound(block, method, told, arguments - (block.lo - 1), holds, _HERE)
     distinct = np.unique(arguments)
-    names = (told[name] for name in _COUNTS[:4])
+    names = (told[name] for name in FIGURES[:4])
     return distinct, Counts(*names, candidates=len(distinct))
 
 
@@ -97,9 +97,9 @@ def answer(block: Block, method: str) -> tuple[NDArray[np.int64], dict[str, int]
     capacity = _FIRST_CAPACITY
     while True:
         arguments = np.empty(capacity, dtype=np.int64)
-        words = np.zeros(len(_COUNTS), dtype=np.uint64)
+        words = np.zeros(len(FIGURES), dtype=np.uint64)
         kernels.search_block(packed, number, arguments.ctypes.data, capacity, words.ctypes.data)
-        told = dict(zip(_COUNTS, map(int, words), strict=True))
+        told = dict(zip(FIGURES, map(int, words), strict=True))
         if told["candidates"] <= capacity or told["candidates"] > told["hits"]:  # or a fault
             return arguments[: told["candidates"]], told
         capacity = told["candidates"]

@@ -149,7 +149,8 @@ inline unsigned __ballot_sync(unsigned, bool value) {
     });
 }
 inline bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
-inline unsigned __reduce_add_sync(unsigned, unsigned value) {
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+    if (mask == __activemask()) return value;
     return emulated::exchange(value, [] {
         unsigned sum = 0;
         for (int lane = 0; lane < emulated::LANES; ++lane)
