@@ -23,8 +23,8 @@ struct Counters {
     unsigned long long hits;        // hits appended, capacity or not
     unsigned long long candidates;  // candidates appended, capacity or not
     unsigned long long sum;         // sum of the candidates' entries modulo 2^64
-    unsigned long long written;     // signatures of what goes from one kernel to another: written,
-    unsigned long long taken;       // and read; equal modulo 2^32
+    unsigned long long written;     // signatures of what goes from one kernel to another (a root near
+    unsigned long long taken;       // a class: 1), as written and as read; equal modulo 2^32
     unsigned long long sound;       // runs whose checks hold
     unsigned long long sentinels;   // planted candidates that were found
     unsigned long long echo;        // word_sum of the block

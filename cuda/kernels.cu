@@ -62,7 +62,8 @@ __device__ void domains(const Polynomial& block, const Cubic* cubics, u64 run_co
     const int packets_log2 = run_log2 - domain_log2 - packet_log2;
     const u64 packet = thread_index(), run = packet >> packets_log2;
     unsigned tested = 0;
-    if (run < run_count) {
+    bool holds = run < run_count;
+    if (holds) {
         const u64 first = (packet & ((u64{1} << packets_log2) - 1)) << packet_log2;
         const i64 start = domain_start(block, first);
         const i64 length = block.hi - (run_centre(block, run) + start);  // left in the block
@@ -76,9 +77,12 @@ __device__ void domains(const Polynomial& block, const Cubic* cubics, u64 run_co
                 pass_on(failing, &counters->failing, capacity,
                        (run << (run_log2 - domain_log2)) + first + k, &counters->written);
         }
+        const i64 end = start + (static_cast<i64>(tested) << domain_log2);
+        holds = is_table_at(table, cubics[run], end + (i64{1} << (domain_log2 - 1)), domain_log2);
     }
     __syncwarp();
     add_by_warp(&counters->domains, tested);
+    add_by_warp(&counters->sound, holds);
 }
 
 template <class Method>

@@ -34,7 +34,8 @@ struct Runs {
     }
 };
 
-// A run as it is walked; q = 0 where it is not. `walk` is where it begins, later where it ended.
+// A run as it is walked; q = 0 where it is not. `walk` is where it begins, later where it stands when all of its
+// warp are done, with the number of steps for `left`.
 struct Start {
     FareyRun<double> run;
     FareyWalk<double> walk;
@@ -53,11 +54,11 @@ struct Wide {
     FareyWalk<double> walk;
 };
 
-constexpr u64 NO_RUN = ~u64{0};
+constexpr unsigned NO_RUN = ~0u;
 
 // A root of one mm near a class; run = NO_RUN where a place of the list was left over.
 struct Near {
-    u64 run;
+    unsigned run, fold;  // fold: all halves of left, q, r, x, mm, added without carry
     double left, q, r, x, value, slack, mm;
 };
 
@@ -89,17 +90,34 @@ struct Lists {
     Counters* counters;
 };
 
+__device__ unsigned fold_of(double left, double q, double r, double x, double mm) {
+    const auto halves = [](double value) {
+        const auto bits = static_cast<u64>(__double_as_longlong(value));
+        return static_cast<unsigned>(bits) ^ static_cast<unsigned>(bits >> 32);
+    };
+    return halves(left) ^ halves(q) ^ halves(r) ^ halves(x) ^ halves(mm);
+}
+
 __device__ Near near_of(u64 run, const FareyWalk<double>& walk, const Crossing<double>& at,
                         double mm) {
-    return {run, walk.left, walk.q, walk.r, walk.x, at.value, at.slack, mm};
+    return {static_cast<unsigned>(run), fold_of(walk.left, walk.q, walk.r, walk.x, mm),
+            walk.left, walk.q, walk.r, walk.x, at.value, at.slack, mm};
+}
+
+// Is the entry as it was written? V and the slack are worked out anew, from its run.
+__device__ bool is_whole(const Near& entry, const FareyRun<double>& run) {
+    FareyWalk<double> walk = {};
+    walk.q = entry.q, walk.x = entry.x;
+    const Crossing<double> at = crossing_of(run, walk);
+    return entry.fold == fold_of(entry.left, entry.q, entry.r, entry.x, entry.mm) &&
+           entry.value == at.value && entry.slack == at.slack;
 }
 
 // A warp's part of the list of roots near a class: it takes CHUNK places at a time, since one
 // atomic for each root would hold it up.
 struct NearChunk {
     static constexpr u64 CHUNK = 32;
-    u64 place, end;    // of the next root, of the chunk
-    unsigned written;  // signatures of all roots so far
+    u64 place, end;  // of the next root, of the chunk
 
     // Appends the entries of the lanes that have one. All lanes come here.
     __device__ void append(bool has_one, const Near& entry, int lane, unsigned below,
@@ -115,8 +133,7 @@ struct NearChunk {
         }
         const u64 mine = first + __popc(together & below);
         if (has_one && mine < lists.near_capacity) lists.near[mine] = entry;
-        const unsigned sum = __reduce_add_sync(ALL_LANES, has_one ? signature(entry) : 0);
-        if (lane == 0) place = first + count, written += sum;
+        if (lane == 0) place = first + count;
         __syncwarp();
     }
 
@@ -132,6 +149,7 @@ struct NearChunk {
         if (lane == 0) {
             first = atomicAdd(&lists.counters->near, static_cast<unsigned long long>(CHUNK));
             end = first + CHUNK;
+            atomicAdd(&lists.counters->written, static_cast<unsigned long long>(CHUNK));
         }
         return __shfl_sync(ALL_LANES, first, 0);
     }
@@ -281,11 +299,10 @@ __global__ void __launch_bounds__(32 * WARPS, 7)
     const Start start = starts[index < run_count ? index : 0];
     const FareyRun<double> run = start.run;
     FareyWalk<double> walk = start.walk;
-    if (lane == 0) queue.chunk = {0, 0, 0};
+    if (lane == 0) queue.chunk = {0, 0};
     bool walking = index < run_count && walk.q > 0;
     int waiting = 0, turns = 0;
     for (; __any_sync(ALL_LANES, walking) && turns < MOST_TURNS; ++turns) {
-        const bool before = walking;
 UNROLL
         for (int step = 0; step < STEPS; ++step) {
             const Crossing<double> at = crossing_of(run, walk);
@@ -296,7 +313,6 @@ UNROLL
             walking = walking && walk.x < run.end;
             walk.step(run);
         }
-        if (before && !walking) starts[index] = {run, walk};
         __syncwarp();
         while (waiting >= 32)
             waiting += drain(queue, waiting, 32, index, lane, below, run.half_inverse, lists) - 32;
@@ -305,8 +321,9 @@ UNROLL
     while (waiting > 0)
         waiting = drain(queue, waiting, waiting, index, lane, below, run.half_inverse, lists);
     queue.chunk.close(lane, lists);
-    if (lane == 0) atomicAdd(&counters->written, static_cast<unsigned long long>(queue.chunk.written));
     const bool walked = index < run_count && starts[index].walk.q > 0;
+    walk.left = turns * STEPS;  // for check_walks, which does not need it otherwise
+    if (walked) starts[index] = {run, walk};
     add_by_warp(&counters->fractions, walked ? static_cast<unsigned>(turns * STEPS) : 0);
 }
 
@@ -329,8 +346,10 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
         if (!(at.last - at.first <= most_crossed(task.run))) continue;  // a fault
         for (double mm = at.first + lane; mm <= at.last; mm += 32)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-                pass_on(near, &counters->near, near_capacity, near_of(entry.run, walk, at, mm),
-                        &counters->written);
+            {
+                append(near, &counters->near, near_capacity, near_of(entry.run, walk, at, mm));
+                atomicAdd(&counters->written, 1ull);
+            }
         __syncwarp();
     }
     __syncwarp();
@@ -345,9 +364,10 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];
         const u64 run = entry.run;
-        if (run == NO_RUN) continue;
-        taken += signature(entry);
-        if (run > runs.count) continue;  // a fault
+        const bool is_left_over = entry.run == NO_RUN;
+        if (!is_left_over && (run > runs.count || !is_whole(entry, starts[run].run))) continue;
+        ++taken;
+        if (is_left_over) continue;
         FareyWalk<double> walk = {};
         walk.left = entry.left, walk.q = entry.q, walk.r = entry.r, walk.x = entry.x;
         const Crossing<double> at = {entry.value, entry.slack, 0, 0};
@@ -409,7 +429,8 @@ __global__ void check_walks(const Runs runs, const Cubic* cubics, const Start* s
         const FareyRun<double> right = run_of(f, order_of(f.a2), run_log2, runs.last(run));
         const Start end = starts[run];
         holds = is_to_walk(f, right, run_log2)
-                    ? is_same(end.run, right) && is_on_walk(right, f.slope, end.walk, STEPS)
+                    ? is_same(end.run, right) &&
+                          is_on_walk(right, f.slope, end.walk, end.walk.left)
                     : end.walk.q == 0;
     }
     __syncwarp();

@@ -118,7 +118,7 @@ class FakeCuda:
         self.spoil: Spoil = leave_alone
         self.fail: FakeError | None = None
         self.depth = 0
-        self.method = "scan"
+        self.method, self.checks = "scan", 0
         self.decided: tuple[Words, Memory, int]
         context = Context(self)
 
@@ -166,11 +166,14 @@ class Module:
         if self.cuda.fail is not None:
             raise self.cuda.fail
         if name == "scan_runs":
-            self.cuda.method = "scan"
+            self.cuda.method, self.cuda.checks = "scan", 0
         if name == "walk":
-            self.cuda.method = "farey"
+            self.cuda.method, self.cuda.checks = "farey", int(arguments[1])
         if name.startswith("domains_"):
+            block, _, runs, packet_log2, *_ = arguments
+            run_log2, domain_log2 = (int(n) for n in block[-2:])
             self.cuda.method = name.removeprefix("domains_")
+            self.cuda.checks = int(runs) << run_log2 - domain_log2 - int(packet_log2)
         if name == "decide":
             block, _, _, _, _, memory, capacity, counters = arguments
             self.cuda.decided = block, memory, int(capacity)
@@ -194,8 +197,7 @@ class Module:
         told = dict.fromkeys(COUNTERS, 0)
         told |= {"domains": domains, "failing": -(-subdomains // 8), "subdomains": subdomains}
         told |= {"scanned": scanned, "hits": hits, "candidates": candidates, "sum": sum(entries)}
-        walks = runs + 1 if self.cuda.method == "farey" else 0
-        told |= {"sound": runs + walks, "sentinels": 1, "echo": echo_of(block.tobytes())}
+        told |= {"sound": runs + self.cuda.checks, "sentinels": 1, "echo": echo_of(block.tobytes())}
         entries.reverse()  # the device's lists are in no order
         self.cuda.spoil(told, entries)
         counters.words[:] = [told[name] for name in COUNTERS]

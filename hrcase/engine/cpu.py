@@ -84,8 +84,8 @@ def search(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
     }
     require_sound(block, method, told, arguments - (block.lo - 1), holds, _HERE)
     distinct = np.unique(arguments)
-    names = (told[name] for name in FIGURES[:4])
-    return distinct, Counts(*names, candidates=len(distinct))
+    domains, subdomains, scanned, hits = (told[name] for name in FIGURES[:4])
+    return distinct, Counts(domains, subdomains, scanned, hits, len(distinct))
 
 
 def answer(block: Block, method: str) -> tuple[NDArray[np.int64], dict[str, int]]:

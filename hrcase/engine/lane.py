@@ -89,8 +89,9 @@ class Unit:
 
     @property
     def checks(self) -> int:
-        """Runs whose cubics are checked, and walks, with the sentinel's."""
-        return 2 * self.runs + 1 if self.method == "farey" else self.runs
+        """Runs whose cubics are checked; walks, with the sentinel's; tables of packets."""
+        more = {"farey": self.runs + 1, "scan": 0}.get(self.method)
+        return self.runs + (self.packets if more is None else more)
 
     @cached_property
     def sentinel(self) -> tuple[Block, int]:

@@ -164,6 +164,11 @@ inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long v
     *at += value;
     return before;
 }
+inline long long __double_as_longlong(double value) {
+    long long bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 inline double __dadd_rn(double a, double b) { return a + b; }
 // Rounded upwards. The error of a + b in double is a double (Knuth's two sums).
 inline double __dadd_ru(double a, double b) {

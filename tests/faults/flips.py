@@ -1,20 +1,14 @@
 """Single bit flips in a test build of the CPU's kernels: how many change the candidates unseen?
 
-    python tests/faults/flips.py [--trials 5000] [--seed 1]
-
-Each trial searches a unit, flips one bit of one object at one moment (tests/faults/inject.h), and
-looks whether the candidates are others than without it, and whether a check of docs/faults.md found
-the fault. "escaped" are flips that changed the candidates and were found by no check.
+Each trial searches a unit, flips one bit of one object at one moment (inject.h), and looks whether
+the candidates are others than without it, and whether a check of docs/faults.md found the fault.
 """
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import random
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,15 +29,11 @@ from hrcase.spec import SearchSpec, interval
 from hrcase.toolchain import source_directory
 
 HERE = Path(__file__).parent
-PLACES = (
-    *("BLOCK", "CUBIC", "TABLE", "TASK", "RUN", "WALK", "COUNTS", "CANDIDATES"),
-    *("CUBICS", "STARTS", "NEAR", "WIDE", "CROWDS", "FAILING", "SUBFAILING", "HITS"),
-    *("FOUND", "COUNTERS"),
-)
+PLACES = ("BLOCK", "CUBIC", "TABLE", "TASK", "RUN", "WALK", "COUNTS", "CANDIDATES")
 """As in tests/faults/inject.h."""
 
 WALK_FIELDS = ("left", "q", "right", "r", "r_right", "x", "x_right")
-WORD = 64
+WORD, NEVER = 64, (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -101,12 +91,29 @@ OF_ONE_FRACTION = {
 
 @dataclass
 class Rates:
-    """Of some trials: flips that changed the candidates, those found out, and hidden ones."""
+    """What became of some flips.
+
+    Attributes:
+        alarms: found by a check, whether they changed anything or not.
+        changed: the candidates were others.
+        escaped: of these, those that no check found.
+        same_twice: of these, those that a search by the other method did not show either.
+    """
 
     trials: int = 0
+    alarms: int = 0
     changed: int = 0
     escaped: int = 0
-    alarms: int = 0
+    same_twice: int = 0
+
+    def count(self, told: list[int], right: list[int], by_other: list[int], alarm: bool) -> None:
+        """Count a trial."""
+        is_changed = told != right
+        self.trials += 1
+        self.alarms += alarm
+        self.changed += is_changed
+        self.escaped += is_changed and not alarm
+        self.same_twice += is_changed and told == by_other
 
 
 @cache
@@ -149,26 +156,32 @@ def units(method: str) -> list[Block]:
     return [replace(block, lo=lo, hi=lo + length) for lo in starts]
 
 
+@cache
+def candidates(number: int, method: str) -> list[int]:
+    """Of a unit, without a fault."""
+    return cpu.search(units(method)[number], method)[0].tolist()
+
+
 def trial(kernels: ctypes.CDLL, kind: Kind, generator: random.Random, rates: Rates) -> None:
     """Flip one bit."""
-    block = generator.choice(units(kind.method))
-    kernels.set_fault(PLACES.index(kind.place), -1, 0)
-    right = cpu.answer(block, kind.method)[0].tolist()
-    visit = generator.randrange(kernels.fault_visits())
+    number = generator.randrange(len(units(kind.method)))
+    block, place = units(kind.method)[number], PLACES.index(kind.place)
+    other = "regular" if kind.method == "farey" else "farey"
+    right, by_other = candidates(number, kind.method), candidates(number, other)
+    kernels.set_fault(place, NEVER, 0)
+    cpu.answer(block, kind.method)
+    fault = place, generator.randrange(kernels.fault_visits())
     bit = generator.choice(kind.bits(kernels.fault_bits()))
-    kernels.set_fault(PLACES.index(kind.place), visit, bit)
-    told, alarm = None, False
+    alarm = False
+    kernels.set_fault(*fault, bit)
     try:
-        told = cpu.search(block, kind.method)[0].tolist()
+        cpu.search(block, kind.method)
     except WrongAnswer:
         alarm = True
-        kernels.set_fault(PLACES.index(kind.place), visit, bit)
-        told = cpu.answer(block, kind.method)[0].tolist()
-    is_changed = sorted(set(told)) != sorted(set(right))
-    rates.trials += 1
-    rates.changed += is_changed
-    rates.escaped += is_changed and not alarm
-    rates.alarms += alarm
+    kernels.set_fault(*fault, bit)
+    told = sorted(set(cpu.answer(block, kind.method)[0].tolist()))
+    kernels.set_fault(place, NEVER, 0)
+    rates.count(told, right, by_other, alarm)
 
 
 def rates_of(kernels: ctypes.CDLL, kind: Kind, trials: int, seed: int) -> Rates:
@@ -180,34 +193,3 @@ def rates_of(kernels: ctypes.CDLL, kind: Kind, trials: int, seed: int) -> Rates:
     for _ in range(trials):
         trial(kernels, kind, generator, rates)
     return rates
-
-
-def line(name: str, rates: Rates) -> str:
-    """A line of the table of docs/faults.md."""
-    share = f"{100 * rates.escaped / rates.changed:.2f} %" if rates.changed else "none changed"
-    return (
-        f"| {name} | {rates.trials} | {rates.alarms} | {rates.changed} | {rates.escaped} | "
-        f"{share} |"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    print("| what | flips | found | changed the candidates | escaped | of these |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for kinds in (PERSISTENT, BUFFERS, OF_ONE_FRACTION):
-        for name, kind in kinds.items():
-            if options.only not in name:
-                continue
-            started = time.perf_counter()
-            with injected() as kernels:
-                print(line(name, rates_of(kernels, kind, options.trials, options.seed)), flush=True)
-            print(f"{time.perf_counter() - started:.1f} s", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

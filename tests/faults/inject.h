@@ -6,11 +6,7 @@
 
 namespace faults {
 
-// The objects of the CPU's kernels, then the lists of the device's.
-enum Place : int {
-    BLOCK, CUBIC, TABLE, TASK, RUN, WALK, COUNTS, CANDIDATES,
-    CUBICS, STARTS, NEAR, WIDE, CROWDS, FAILING, SUBFAILING, HITS, FOUND, COUNTERS, PLACES
-};
+enum Place : int { BLOCK, CUBIC, TABLE, TASK, RUN, WALK, COUNTS, CANDIDATES, PLACES };
 
 inline int place = PLACES;         // where the flip shall happen
 inline std::uint64_t visit, bit;   // at which visit, counted from 0, and which bit of the object
