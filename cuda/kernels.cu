@@ -100,6 +100,7 @@ __device__ void subdomains(const Polynomial& block, const Cubic* cubics,
         if ((i & (SUBDOMAINS - 1)) == 0) taken += signature(domain);
         const Place place = place_of_subdomain(block, name);
         ++tested;
+        if (place.run >= block.run_count()) continue;  // a fault
         if (run_centre(block, place.run) + place.t >= block.hi) continue;
         NoCounter counter;
         if (!subdomain_is_empty<Method>(block, cubics[place.run], place.t, counter))
@@ -174,6 +175,7 @@ __global__ void scan_subdomains(BLOCK, const Cubic* cubics, const u64* failing,
     for (u64 warp = thread_index() >> 5; warp < count; warp += thread_count() >> 5) {
         const u64 name = failing[warp];
         const Place place = place_of_subdomain(block, name);
+        if (place.run >= block.run_count()) continue;  // a fault
         const unsigned scanned = scan_by_warp(
             block, cubics[place.run], run_centre(block, place.run), place.t,
             static_cast<int>(block.domain_log2) - SUBDOMAINS_LOG2, hits, capacity, counters);

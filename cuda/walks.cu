@@ -224,6 +224,7 @@ __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, i
 // The lanes from `lane` on, `lanes` of them, share the members of a crowd.
 __device__ i64 take_share(const Runs& runs, const Cubic* cubics, const Crowd& crowd, u64 lane,
                           u64 lanes, u64* hits, u64 capacity, Counters* counters) {
+    if (crowd.run > runs.count || crowd.members.count > 2 * runs.half()) return 0;  // a fault
     const Cubic cubic = cubics[crowd.run];
     i64 taken = 0;
     for (i64 i = static_cast<i64>(lane); i < crowd.members.count; i += static_cast<i64>(lanes)) {
