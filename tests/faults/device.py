@@ -23,7 +23,7 @@ from faults.flips import WORD, Rates, candidates, units
 from hrcase.engine import lane
 from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.lane import COUNTERS, Lane
-from hrcase.engine.trust import WrongAnswer
+from hrcase.engine.trust import WrongAnswer, require_sound
 from hrcase.errors import HrcaseError
 
 
@@ -97,11 +97,10 @@ def rates_of(engine: CudaEngine, flip: Flip, trials: int, seed: int) -> Rates:
 def _keep_answers(patch: pytest.MonkeyPatch, told: list[int]) -> list[list[int]]:
     """What the host would have taken for the candidates, had nothing been checked."""
     kept: list[list[int]] = []
-    check = lane.require_sound
 
     def note(block: Any, method: str, counters: Any, entries: Any, *rest: Any) -> None:
         kept.append((np.unique(entries) + (block.lo - 1)).tolist())
-        check(block, method, counters, entries, *rest)
+        require_sound(block, method, counters, entries, *rest)
 
     patch.setattr(lane, "require_sound", note)
     return kept

@@ -26,7 +26,7 @@ from hrcase.formats import Format
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, plan
 from hrcase.spec import SearchSpec, interval
-from hrcase.toolchain import source_directory
+from hrcase.toolchain import compile_host, source_directory
 
 HERE = Path(__file__).parent
 PLACES = ("BLOCK", "CUBIC", "TABLE", "TASK", "RUN", "WALK", "COUNTS", "CANDIDATES")
@@ -130,12 +130,11 @@ def build() -> Path:
 @contextmanager
 def injected() -> Iterator[ctypes.CDLL]:
     """The CPU's kernels of this shape are those of the test build."""
-    usual = cpu.compile_host
 
-    def compile_host(*shape: int) -> Path:
-        return build() if shape == (DEGREE, LIMBS) else usual(*shape)
+    def compiled(degree: int, limbs: int) -> Path:
+        return build() if (degree, limbs) == (DEGREE, LIMBS) else compile_host(degree, limbs)
 
-    with mock.patch.object(cpu, "compile_host", compile_host):
+    with mock.patch.object(cpu, "compile_host", compiled):
         cpu.library.cache_clear()
         try:
             yield cpu.library(DEGREE, LIMBS)
@@ -164,7 +163,8 @@ def units(method: str) -> list[Block]:
 @cache
 def candidates(number: int, method: str) -> list[int]:
     """Of a unit, without a fault."""
-    return cpu.search(units(method)[number], method)[0].tolist()
+    found: list[int] = cpu.search(units(method)[number], method)[0].tolist()
+    return found
 
 
 def trial(kernels: ctypes.CDLL, kind: Kind, generator: random.Random, rates: Rates) -> None:
