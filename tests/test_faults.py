@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from ctypes import CDLL
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,13 +35,13 @@ Found = tuple[NDArray[np.int64], Counts]
 
 
 @pytest.fixture(scope="module")
-def kernels() -> Iterator[flips.ctypes.CDLL]:
+def kernels() -> Iterator[CDLL]:
     with flips.injected() as library:
         yield library
 
 
 @pytest.mark.parametrize("name", [*flips.PERSISTENT, *flips.BUFFERS])
-def test_a_flipped_bit_is_found(kernels: flips.ctypes.CDLL, name: str) -> None:
+def test_a_flipped_bit_is_found(kernels: CDLL, name: str) -> None:
     kind = {**flips.PERSISTENT, **flips.BUFFERS}[name]
     rates = flips.rates_of(kernels, kind, 60, seed=3)
     assert rates.escaped == 0
