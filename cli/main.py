@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from hrcase.cli.errors import one_line, print_error
-from hrcase.errors import HrcaseError, Interrupted, TryAgain
+from hrcase.errors import ExpressionError, HrcaseError, Interrupted, TryAgain
 
 # Name and short help of each command. The module hrcase.cli.NAME defines it as `command`, and is
 # imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
@@ -20,11 +20,15 @@ COMMANDS = {
     "status": "Say how far jobs are.",
     "export": "Write the list of a complete job.",
     "report": "Write a page about a complete job.",
+    "certify": "Write the certificate of a complete job.",
+    "verify": "Check a certificate, a job or a list without the search's own code.",
     "merge": "Make one job of the parts of a search.",
     "batch": "Do the searches of a file, one after another.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
     "compare": "Compare two lists of cases.",
     "tables": "Run lines of the certified exp tables.",
+    "sample": "Draw medium-hard arguments at random, reproducibly.",
+    "libm": "Say what a library rounds wrongly.",
     "functions": "List the functions, or say all about one.",
     "selftest": "Ask processors and devices what is known, before they are trusted.",
     "devices": "List the processors and CUDA devices to search on.",
@@ -91,7 +95,7 @@ def run(arguments: list[str]) -> int:
         print_error(one_line(error))
         return error.exit_code
     except HrcaseError as error:
-        print_error(str(error))
+        print_error(str(error), error.pointer if isinstance(error, ExpressionError) else "")
         return error.exit_code
     except MemoryError:
         print_error("out of memory; the task needs more than is free; ask for a smaller interval")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -14,18 +14,19 @@ from hrcase import memory as walk
 from hrcase.claim import bits_in_words, range_text, settled_line
 from hrcase.cli.asked import asked_options
 from hrcase.cli.errors import UsageError
-from hrcase.cli.outputs import check_output, export_job, write_claim
+from hrcase.cli.outputs import check_output, export_job, write_list
 from hrcase.cli.progress import Watch
 from hrcase.cli.work import Means, engines, means_options, start_job
 from hrcase.domain import split
 from hrcase.errors import Interrupted
-from hrcase.export import atomic_write
 from hrcase.export.csv import write_csv
-from hrcase.export.wc import write_wc
 from hrcase.hexfloat import to_hex
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec
+
+MOST_SHOWN = 20
+"""Arguments in a line of the summary; the claim has all of them."""
 
 
 @click.command(name="search")
@@ -103,7 +104,7 @@ def command(
             )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
-    _give(result, output)
+    write_list(result.spec, result.cases, result.claim, output)
     click.echo(f"device    {', '.join(engine.name for engine in found)}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
@@ -133,24 +134,6 @@ def _budgets(spec: SearchSpec, tuning: Tuning) -> Iterator[str]:
             f"method {planned.method}; w is 2^-{spec.bits} ulp"
         )
         yield from planned.budget.explain(1 << block.domain_log2 if block.domain_log2 else 0)
-
-
-def _give(result: walk.SearchResult, output: Path | None) -> None:
-    """Write the list: to stdout, or with its claim beside it."""
-    if output is None:
-        _write(result, sys.stdout, ".csv")
-        return
-    with atomic_write(output) as stream:
-        _write(result, stream, output.suffix)
-    write_claim(result.claim, output)
-
-
-def _write(result: walk.SearchResult, stream: TextIO, suffix: str) -> None:
-    spec = result.spec
-    if suffix == ".wc":
-        write_wc(stream, result.claim.to_text(), result.cases)
-    else:
-        write_csv(stream, spec.function_name, spec.inp.name, result.cases)
 
 
 def _remainder(spec: SearchSpec, stopped: walk.Stopped) -> str:
@@ -193,12 +176,24 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
     lines += [
         f"survivors {s.counts['candidates']} candidates, {s.rejected} of them too far",
         f"cases     {len(result.cases)}, and {s.exact} exact ones that are not listed",
+        *_undecided(result),
         f"expected  {s.expected:.1f} in the searched pieces, where {s.found_searched} were found",
     ]
     stages = ", ".join(f"{name} {value:.2f}" for name, value in s.seconds.items())
     lines.append(f"seconds   {seconds:.2f} in all ({stages})")
     lines.append(f"rate      {arguments / seconds:.3g} arguments/s")
     return lines
+
+
+def _undecided(result: walk.SearchResult) -> list[str]:
+    """The arguments of an expression that may be exact or not."""
+    ordinals, spec = result.undecided, result.spec
+    if not ordinals:
+        return []
+    shown = ", ".join(to_hex(spec.inp.value(i)) for i in ordinals[:MOST_SHOWN])
+    rest = f", and {len(ordinals) - MOST_SHOWN} more" if len(ordinals) > MOST_SHOWN else ""
+    beyond = f"exact or beyond {spec.function.decided_bits} bits"
+    return [f"undecided {len(ordinals)} of the exact ones are {beyond}: {shown}{rest}"]
 
 
 def _phases(s: walk.Statistics) -> list[str]:

@@ -97,7 +97,9 @@ class Format:
             InputError: the ordinal is beyond the largest number.
         """
         if abs(ordinal) > self.max_ordinal:
-            raise InputError(f"{self.name} has no number with ordinal {ordinal}")
+            raise InputError(
+                f"{self.name} has no number with ordinal {ordinal}; the last is {self.max_ordinal}"
+            )
         m, e = self.parts(ordinal)
         return scale(m, e)
 
@@ -120,8 +122,23 @@ class Format:
         """
         ordinal = self.ceil_ordinal(value)
         if abs(ordinal) > self.max_ordinal or self.value(ordinal) != value:
-            raise InputError(f"{value} is not a number of {self.name}")
+            raise InputError(f"{value} is not a number of {self.name}; give one that is")
         return ordinal
+
+    def round_magnitude(self, value: mpq) -> tuple[int, int, int]:
+        """Ordinals of an exact value >= 0 rounded down, to nearest (ties to even), and up.
+
+        max_ordinal + 1 stands for infinity: to nearest, from 2^emax (2 - 2^-p) on.
+        """
+        up = self.ceil_ordinal(value)
+        if up <= self.max_ordinal and self.value(up) == value:
+            return up, up, up
+        down = up - 1
+        top = self.value(up) if up <= self.max_ordinal else scale(1, self.emax + 1)
+        beyond_middle = 2 * value - self.value(down) - top
+        even = 0 if self.subnormals else 1  # parity of the ordinals of even significands
+        is_up = beyond_middle > 0 or (beyond_middle == 0 and up % 2 == even)
+        return down, (up if is_up else down), up
 
     def _floor_magnitude(self, value: mpq) -> int:
         """Largest ordinal whose number is <= value >= 0; max_ordinal + 1 above 2^(emax+1)."""
@@ -147,6 +164,14 @@ def floor_log2(value: mpq) -> int:
     """floor(log2(value)) of an exact value > 0."""
     estimate = value.numerator.bit_length() - value.denominator.bit_length()
     return int(estimate if scale(1, estimate) <= value else estimate - 1)
+
+
+def binade_end(f: Format, ordinal: int) -> int:
+    """First ordinal beyond the binade that holds a number, which is not 0."""
+    exponent = floor_log2(abs(f.value(ordinal)))
+    if ordinal > 0:
+        return f.ceil_ordinal(scale(1, exponent + 1))
+    return 1 - f.ceil_ordinal(scale(1, exponent))
 
 
 FORMATS = {

@@ -10,7 +10,7 @@ import gmpy2
 from gmpy2 import mpq
 
 from hrcase.cases import HRCase
-from hrcase.enclosure import Interval, OutOfReach, by_arb, by_mpfr, exact_value
+from hrcase.enclosure import Interval, OutOfReach, TooWide, by_arb, by_mpfr, exact_value
 from hrcase.errors import SelfTestFailed
 from hrcase.formats import Format, Infinite, floor_log2, scale
 from hrcase.functions.base import Function
@@ -27,11 +27,17 @@ MOST_PRECISION = 1 << 16
 """Bits after which a function whose exact cases are all known is said to misbehave."""
 
 
+def most_precision(f: Function) -> int:
+    """Bits after which f(x) is not told from a breakpoint any more."""
+    return f.decided_bits or MOST_PRECISION
+
+
 class Rejection(Enum):
     """Why a candidate is not a case."""
 
     TOO_FAR = auto()
     EXACT = auto()
+    """Also for an expression that f.decided_bits bits do not tell from a breakpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +73,13 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
         require_exact(f, m, e, exact, spec.out.precision + spec.bits + 64)
         return _exact_verdict(spec, x, exact)
     precision = spec.out.precision + spec.bits + 64
-    while precision <= MOST_PRECISION:
+    y: Interval | None = None
+    while precision <= most_precision(f):
         try:
-            verdict = _verdict(spec, x, by_mpfr(f, m, e, precision))
+            y = by_mpfr(f, m, e, precision)
+            verdict = _verdict(spec, x, y)
+        except TooWide:
+            verdict = None
         except OutOfReach as error:
             if not error.vanishes or spec.rounding == "nearest":
                 return Rejection.TOO_FAR
@@ -83,6 +93,8 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
             confirm(f, m, e, precision, lambda enclosure: _verdict(spec, x, enclosure), verdict)
             return verdict
         precision *= 2
+    if f.decided_bits:
+        return Rejection.TOO_FAR if y and _is_far(spec, y) else Rejection.EXACT
     raise SelfTestFailed(
         f"{f.name}({x}) could not be told from a breakpoint with {MOST_PRECISION} bits, and the "
         "function's rule does not call it exact; the rule in hrcase/functions is wrong"
@@ -103,7 +115,10 @@ def confirm(
         SelfTestFailed: Arb's enclosure gives another verdict.
     """
     while precision <= 2 * MOST_PRECISION:
-        verdict = verdict_of(by_arb(f, m, e, precision + 32))
+        try:
+            verdict = verdict_of(by_arb(f, m, e, precision + 32))
+        except OutOfReach:  # too few bits for an expression, to say that it is finite
+            verdict = None
         if verdict is not None:
             if verdict != expected:
                 raise SelfTestFailed(
@@ -123,7 +138,7 @@ def require_exact(f: Function, m: int, e: int, exact: mpq, precision: int) -> No
     """
     try:
         low, high = by_mpfr(f, m, e, precision)
-    except OutOfReach:  # f(x) is 0, or beyond every exponent in use
+    except (OutOfReach, TooWide):  # f(x) is 0, or beyond every exponent in use
         return
     if not low <= exact <= high:
         raise SelfTestFailed(
@@ -154,28 +169,49 @@ def _verdict(spec: SearchSpec, x: mpq, y: Interval) -> HRCase | Rejection | None
     return describe(spec.out, x, point, y)
 
 
+def _is_far(spec: SearchSpec, y: Interval) -> bool:
+    """Whether all of an enclosure is beyond the threshold, also where two breakpoints are nearest.
+
+    That is so where f(x) is half-way between them, or an end of a binade under "nearest". The
+    distance from breakpoints changes no more than y does, and an ulp at most by a factor of two.
+    """
+    ends = [nearest_breakpoint(spec.out, spec.rounding, (end, end)) for end in y]
+    keys = {key_of(spec.out, end) for end in y}
+    ulp = max(lattice(spec.out, key, spec.rounding).ulp_exponent for key in keys)
+    width = scale(y[1] - y[0], -ulp)
+    least = min(mpq(0) if end is None else end.low for end in ends)
+    return bool(least / len(keys) - width >= spec.threshold)
+
+
 def describe(out: Format, x: mpq, point: Nearest, y: Interval) -> HRCase | None:
     """The record of an argument whose distance is not 0; None where its digits are not certain.
 
     Args:
         point: the breakpoint nearest to the enclosure y of f(x), with point.low > 0.
     """
-    texts = [(decimal(d), floor_log2(d)) for d in (point.low, point.high)]
+    texts = [decimal(d) for d in (point.low, point.high)]
     rounded = [round_to(out, end, "nearest") for end in y]
-    log2_distance = log2_decimal(point.low, point.high)
-    if texts[0] != texts[1] or rounded[0] != rounded[1] or log2_distance is None:
+    log2_distance, bits = log2_decimal(point.low, point.high), identical_bits(point)
+    if texts[0] != texts[1] or rounded[0] != rounded[1] or log2_distance is None or bits is None:
         return None
-    distance, floor = texts[0]
-    is_power_of_two = point.low == point.high == scale(1, floor)
     return HRCase(
         x=x,
         y_nearest=rounded[0],
         breakpoint="midpoint" if point.is_midpoint else "number",
         side="above" if point.is_above else "below",
         log2_distance=log2_distance,
-        distance_ulp=distance,
-        identical_bits=-floor - (1 if is_power_of_two else 2),
+        distance_ulp=texts[0],
+        identical_bits=bits,
     )
+
+
+def identical_bits(point: Nearest) -> int | None:
+    """k = floor(-log2(distance in ulps)) - 1, of a distance > 0; None where it is not certain."""
+    floor = floor_log2(point.low)
+    if floor != floor_log2(point.high):
+        return None
+    is_power_of_two = point.low == point.high == scale(1, floor)
+    return -floor - (1 if is_power_of_two else 2)
 
 
 def nearest_breakpoint(out: Format, rounding: str, y: Interval) -> Nearest | None:
@@ -219,25 +255,9 @@ def round_to(out: Format, y: mpq, mode: str) -> mpq | Infinite:
     if y < 0:
         mirrored = {"up": "down", "down": "up"}.get(mode, mode)
         return -round_to(out, -y, mirrored)
-    ceiling = out.ceil_ordinal(y)
-    last = out.max_ordinal
-    if ceiling <= last and out.value(ceiling) == y:
-        return y
-    floor_value = out.value(ceiling - 1)
-    ceiling_value = out.value(ceiling) if ceiling <= last else scale(1, out.emax + 1)
-    if mode == "nearest":
-        doubled = 2 * y - floor_value - ceiling_value
-        upward = doubled > 0 or (doubled == 0 and ceiling % 2 == _evenness(out))
-    else:
-        upward = mode == "up"
-    if not upward:
-        return floor_value
-    return ceiling_value if ceiling <= last else float("inf")
-
-
-def _evenness(out: Format) -> int:
-    """Parity of the ordinals of numbers with an even significand."""
-    return 0 if out.subnormals else 1
+    down, nearest, up = out.round_magnitude(y)
+    ordinal = {"nearest": nearest, "up": up}.get(mode, down)
+    return out.value(ordinal) if ordinal <= out.max_ordinal else float("inf")
 
 
 def decimal(value: mpq) -> str:

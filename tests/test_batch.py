@@ -105,7 +105,7 @@ def test_max_time_is_that_of_the_whole_batch(capsys: Captured, tmp_path: Path) -
         ("[[search]]\nfunction = 'exp'\ninterval = 1", "1 should be a text in quotes"),
         ("[[search]]\nfunction = 'exq'", "did you mean exp?"),
         ("[[search]]\nfunction = 'exp'\nsign = 'pst'", "give one of both, positive, negative"),
-        ("[[search]]\nfunction = 'exp'\nrounding = 'up'", "rounding is one of all, nearest"),
+        ("[[search]]\nfunction = 'exp'\nrounding = 'up'", "give one of all, nearest"),
         (
             "[[search]]\nfunction = 'exp'\nexponent-range = '1:2'\nsign = 'minus'",
             "give one of both, positive, negative",
@@ -116,7 +116,8 @@ def test_max_time_is_that_of_the_whole_batch(capsys: Captured, tmp_path: Path) -
 )
 def test_bad_files_are_refused(capsys: Captured, tmp_path: Path, text: str, message: str) -> None:
     jobs = tmp_path / "jobs"
-    code, _, err = hrcase(capsys, "batch", write(tmp_path, text), "--jobs", str(jobs), *CPU)
+    file = write(tmp_path, text)
+    code, _, err = hrcase(capsys, "batch", file, "--jobs", str(jobs), *CPU, "--max-time", "1")
     assert code == 2
     assert message in err
     assert err.count("\n") == 1
