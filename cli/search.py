@@ -4,6 +4,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,14 @@ def command(
     try:
         with engines(means.device, means.threads) as found, Watch(sys.stderr) as watch:
             result = walk.search(
-                spec, means.method, means.threads, None, max_cases, watch.see, found
+                spec,
+                means.method,
+                means.threads,
+                means.tuning,
+                max_cases,
+                watch.see,
+                found,
+                partial(click.echo, err=True),
             )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hrcase import law
@@ -139,6 +139,7 @@ def search(
     most_cases: int = DEFAULT_MOST_CASES,
     watch: Watcher | None = None,
     engine: Engine | Sequence[Engine] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> SearchResult:
     """Find every case that the spec asks for.
 
@@ -149,18 +150,20 @@ def search(
         most_cases: refuse when more cases than this are expected.
         watch: called with the progress, a few times a second.
         engine: what runs the kernels, one or several, default the CPU. It never changes the result.
+        tell: gets a line for the user when an engine failed.
 
     Raises:
         InputError: more cases than most_cases are expected.
         Stopped: after KeyboardInterrupt, with what was finished and what remains.
         ToolchainError: no compiler.
-        SelfTestFailed: the two evaluators contradict each other.
+        SelfTestFailed: the two evaluators contradict each other, or an engine gives wrong answers.
+        VerificationFailed: two methods gave two answers (tuning.second).
     """
     tuning = replace(tuning or Tuning(), method=method)
     threads = threads or os.cpu_count() or 1
     if engine is None:
         engine = CpuEngine(threads)
-    crew = Crew(engine if isinstance(engine, Sequence) else [engine])
+    crew = Crew(engine if isinstance(engine, Sequence) else [engine], tell)
     kept: dict[int, UnitResult] = {}
 
     def keep(results: Sequence[UnitResult]) -> None:
