@@ -494,6 +494,12 @@ def test_commands(
     assert main.run(["verify", job, "--sample", "2"]) == 0
     assert "rows of the list, column by column" in capsys.readouterr().out
     assert main.run(["verify", str(tmp_path / "none.json")]) == 2
+    data = json.loads(output.read_text())
+    data["pieces"].pop()
+    lie = sealed(data, tmp_path / "lie.json", remade=False)
+    assert main.run(["verify", str(lie), "--json"]) == 7
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verified"], said["check"]) == (False, "tiling")
 
 
 def test_a_certificate_is_the_same_each_time(files: dict[str, Path], jobs: dict[str, Path]) -> None:
