@@ -19,7 +19,7 @@ EXPRESSION_OPTION = click.option(
     "--expr",
     "expression",
     metavar="TEXT",
-    help="An expression in x in FUNCTION's place: 'exp(-x*x)/2'. See docs/expressions.md.",
+    help="An expression in x, 'exp(-x*x)/2', see docs/expressions.md. Default: FUNCTION.",
 )
 
 FUNCTION_OPTIONS = (click.argument("function", required=False), EXPRESSION_OPTION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hrcase import law
@@ -69,14 +70,7 @@ def estimate(plan: Plan, threads: int) -> Estimate:
     units = [unit for unit in plan.units if unit.piece.rule is Rule.SEARCHED]
     work = sum(unit.work for unit in units)
     evaluated = plan.arguments[Rule.SCANNED]
-    lawful, lawless = [], Counter[str]()
-    for piece in plan.pieces:
-        if piece.rule is Rule.SEARCHED:
-            reason = law.exception(plan.spec, piece)
-            if reason is None:
-                lawful.append(piece)
-            else:
-                lawless[reason] += piece.count
+    lawful, lawless = law.sorted_out(plan.spec, plan.pieces)
     return Estimate(
         work=work,
         evaluated=evaluated,
@@ -97,11 +91,10 @@ def _processor(plan: Plan, units: list[Unit], work: float, threads: int) -> Devi
     if part is None:
         return Device(name, None, "nothing to measure with: arguments are evaluated", None)
     try:
-        rate = _rate(part)
+        rate = _rate(part, threads)
     except NoDevice as error:
         return Device(name, None, str(error), None)
-    rate *= threads
-    return Device(name, rate, "one thread measured now", work / rate)
+    return Device(name, rate, "measured now", work / rate)
 
 
 def _in_the_middle(plan: Plan, units: list[Unit], work: float) -> PlannedBlock | None:
@@ -115,11 +108,13 @@ def _in_the_middle(plan: Plan, units: list[Unit], work: float) -> PlannedBlock |
     return None
 
 
-def _rate(part: PlannedBlock) -> float:
-    """Domain tests a second of one thread."""
+def _rate(part: PlannedBlock, threads: int) -> float:
+    """Domain tests a second, all threads at work: a busy machine gives each of them less."""
     assert part.block is not None
-    engine = CpuEngine(1)
+    engine = CpuEngine(threads)
     engine.prepare([(part.block.degree, part.block.limbs)])
-    started = time.perf_counter()
-    run_slice(engine, part)
-    return part.work / (time.perf_counter() - started)
+    with ThreadPoolExecutor(threads) as pool:
+        started = time.perf_counter()
+        for _ in pool.map(lambda same: run_slice(engine, same), [part] * threads):
+            pass
+        return threads * part.work / (time.perf_counter() - started)
