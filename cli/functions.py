@@ -55,4 +55,4 @@ def _domain(f: Function) -> str:
 def _near_zero(f: Function) -> str:
     if not f.identity_below:
         return "nothing special"
-    return f"nearly x for |x| < {f.identity_below}: {f.identity_reason}"
+    return f"nearly {f.tangent} for |x| < {f.identity_below}: {f.identity_reason}"

@@ -116,20 +116,21 @@ def confirm(
 
 
 def require_exact(f: Function, m: int, e: int, exact: mpq, precision: int) -> None:
-    """Check a value that a function's rule calls exact against MPFR: a wrong rule loses cases.
+    """Check a value that a function's rule gives against MPFR and Arb: a wrong rule loses cases.
 
     Raises:
-        SelfTestFailed: MPFR's enclosure does not hold the value.
+        SelfTestFailed: an enclosure does not hold the value.
     """
     try:
-        low, high = by_mpfr(f, m, e, precision)
+        enclosures = {"MPFR": by_mpfr(f, m, e, precision), "Arb": by_arb(f, m, e, precision)}
     except OutOfReach:  # f(x) is 0, or beyond every exponent in use
         return
-    if not low <= exact <= high:
-        raise SelfTestFailed(
-            f"the rule of {f.name} says that its value at {m}*2^{e} is {exact}, and MPFR says that "
-            "it is not; please report this input"
-        )
+    for evaluator, (low, high) in enclosures.items():
+        if not low <= exact <= high:
+            raise SelfTestFailed(
+                f"the rule of {f.name} says that its value at {m}*2^{e} is {exact}, and "
+                f"{evaluator} says that it is not; please report this input"
+            )
 
 
 def _exact_verdict(spec: SearchSpec, x: mpq, y: mpq) -> HRCase | Rejection:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from hrcase.errors import InputError
 from hrcase.functions.base import Function
+from hrcase.functions.bessel import BESSEL
 from hrcase.functions.exponential import EXPONENTIALS
 from hrcase.functions.half_turns import HALF_TURNS
 from hrcase.functions.hyperbolic import HYPERBOLIC
 from hrcase.functions.logarithm import LOGARITHMS
+from hrcase.functions.powers import FAMILIES, MOST_N, Family, member
 from hrcase.functions.roots import ROOTS
 from hrcase.functions.special import SPECIAL
 from hrcase.functions.trigonometric import TRIGONOMETRIC
@@ -24,21 +27,41 @@ REGISTRY: dict[str, Function] = {
         *HALF_TURNS,
         *HYPERBOLIC,
         *SPECIAL,
+        *BESSEL,
     )
 }
 
 
+INTEGER = re.compile(r"-?[1-9][0-9]{0,3}")
+
+
 def function_by_name(name: str) -> Function:
-    """The entry of a function.
+    """The entry of a function: of the registry, or FAMILY:N.
 
     Raises:
-        InputError: the registry has no such function; the nearest name is offered.
+        InputError: there is no such function; the nearest name is offered.
     """
     if name in REGISTRY:
         return REGISTRY[name]
-    near = difflib.get_close_matches(name, REGISTRY, n=1, cutoff=0.5)
+    family, _, parameter = name.partition(":")
+    if family in FAMILIES:
+        return _member(FAMILIES[family], name, parameter)
+    names = [*REGISTRY, *(f"{family}:N" for family in FAMILIES)]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     offer = f"did you mean {near[0]}? " if near else ""
-    raise InputError(f"unknown function {name!r}; {offer}the functions are {', '.join(REGISTRY)}")
+    raise InputError(f"unknown function {name!r}; {offer}the functions are {', '.join(names)}")
 
 
-__all__ = ["REGISTRY", "Function", "function_by_name"]
+def _member(family: Family, name: str, parameter: str) -> Function:
+    """The function of a family for an N as it was typed, which must be the one way to write it."""
+    if INTEGER.fullmatch(parameter):
+        n = int(parameter)
+        if n != 1 and abs(n) <= MOST_N:
+            return member(family.name, n)
+    raise InputError(
+        f"{name!r} is no function: {family.name}:N is {family.formula} for an integer N from "
+        f"-{MOST_N} to {MOST_N}, 0 and 1 left out, in plain digits; give {family.name}:3, say"
+    )
+
+
+__all__ = ["FAMILIES", "REGISTRY", "Family", "Function", "function_by_name"]

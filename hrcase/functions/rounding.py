@@ -26,6 +26,16 @@ WIDE = 1 << 40
 """Exponents of intermediate results: so wide that nothing overflows or underflows before f does."""
 
 
+def dyadic_only(exact: Callable[[mpq], mpq | None]) -> Callable[[mpq], mpq | None]:
+    """The rational values of a function that are dyadic."""
+
+    def dyadic(x: mpq) -> mpq | None:
+        value = exact(x)
+        return None if value is None or value.denominator.bit_count() > 1 else value
+
+    return dyadic
+
+
 class Directed:
     """Contexts of one precision, rounding down and up, and constants between two numbers."""
 

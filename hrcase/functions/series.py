@@ -38,7 +38,7 @@ def tightened(series: Callable[[arb_series], arb_series], x: arb_series) -> arb_
     if radius == 0:
         return series(x)
     terms, most = x.prec, x.prec + EXTRA_TERMS
-    previous, flint_context.cap = flint_context.cap, most + 1
+    previous, flint_context.cap = flint_context.cap, most + 2
     try:
         at_centre = series(arb_series([centre, 1], prec=most))
         at_ball = series(arb_series([x[0], 1], prec=most + 1))[most]
