@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import click
 
-from hrcase.functions import REGISTRY, Function, function_by_name
+from hrcase.functions import FAMILIES, PARAMETER, REGISTRY, Function, function_by_name
 
 
 @click.command(name="functions")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def command(name: str | None, as_json: bool) -> None:
-    """List the functions that can be searched, or say all about NAME.
+    """List the functions that can be searched, or say all about NAME (exp, or pown:3).
 
     That is: where it is defined and searched, its symmetry, where it turns, which values are
     exact and why, what theorems settle its tails, and how it is evaluated twice.
@@ -23,11 +23,21 @@ def command(name: str | None, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps({"name": f.name, "formula": f.formula, **facts}))
         elif name is None:
-            click.echo(f"{f.name:9}{f.formula:20}{facts['domain']}")
+            click.echo(_line(f.name, f.formula, facts["domain"]))
         else:
             click.echo(f"{f.name}(x) = {f.formula}")
             for key, value in facts.items():
                 click.echo(f"  {key:13}{value}")
+    for family in FAMILIES.values() if name is None else ():
+        if as_json:
+            facts = {"name": f"{family.name}:N", "formula": family.formula, "parameter": PARAMETER}
+            click.echo(json.dumps(facts))
+        else:
+            click.echo(_line(f"{family.name}:N", family.formula, f"for {PARAMETER}"))
+
+
+def _line(name: str, formula: str, domain: str) -> str:
+    return f"{name:12}{formula:20}{domain}"
 
 
 def _facts(f: Function) -> Iterator[tuple[str, str]]:

@@ -33,6 +33,7 @@ REGISTRY: dict[str, Function] = {
 
 
 INTEGER = re.compile(r"-?[1-9][0-9]{0,3}")
+PARAMETER = f"an integer N from -{MOST_N} to {MOST_N}, 0 and 1 left out"
 
 
 def function_by_name(name: str) -> Function:
@@ -59,9 +60,9 @@ def _member(family: Family, name: str, parameter: str) -> Function:
         if n != 1 and abs(n) <= MOST_N:
             return member(family.name, n)
     raise InputError(
-        f"{name!r} is no function: {family.name}:N is {family.formula} for an integer N from "
-        f"-{MOST_N} to {MOST_N}, 0 and 1 left out, in plain digits; give {family.name}:3, say"
+        f"{name!r} is no function: {family.name}:N is {family.formula} for {PARAMETER}, in plain "
+        f"digits; give {family.name}:3, say"
     )
 
 
-__all__ = ["FAMILIES", "REGISTRY", "Family", "Function", "function_by_name"]
+__all__ = ["FAMILIES", "PARAMETER", "REGISTRY", "Family", "Function", "function_by_name"]

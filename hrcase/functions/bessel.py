@@ -17,30 +17,68 @@ from hrcase.functions.series import tightened
 BOUND = 2**11
 """Largest |x|: as for sin, beyond it every half wave holds few arguments."""
 
+LOST_BITS = 16
+"""Fewer than so many bits are no reason to evaluate again."""
+
+LEAST_SIZE = arb((1, -6))
+"""Of the waves of y0 and y1 up to BOUND, about: next to a zero the error is compared with it."""
+
 Evaluator = Callable[[arb], arb]
+Pair = Callable[[arb], tuple[arb, arb]]
+"""C0 and C1 at a number or a ball, C = J or Y."""
 
 
 def _j(order: int, x: arb) -> arb:
     return x.bessel_j(arb(order))
 
 
+def _j_pair(x: arb) -> tuple[arb, arb]:
+    return _j(0, x), _j(1, x)
+
+
 def _y(order: int, x: arb) -> arb:
-    return x.bessel_y(arb(order))
+    """At a number. Arb loses up to some 1.5 x bits, until an asymptotic series takes over."""
+    wanted = flint_context.prec
+    try:
+        while True:
+            y = x.bessel_y(arb(order))
+            is_sharp = y.rad() < (abs(y) + LEAST_SIZE) * arb((1, LOST_BITS - wanted))
+            if is_sharp or flint_context.prec > 8 * wanted:
+                return y
+            flint_context.prec *= 2
+    finally:
+        flint_context.prec = wanted
 
 
-def _slope(kind: Callable[[int, arb], arb], order: int, x: arb) -> arb:
-    """C0' = -C1 and C1' = C0 - C1/x, for C = J and Y."""
-    return kind(0, x) - kind(1, x) / x if order else -kind(1, x)
+def _y_pair(x: arb) -> tuple[arb, arb]:
+    """At a ball by the mean value theorem.
+
+    J^2 + Y^2 =: M^2 falls for x > 0 (Nicholson), so that |Y0'| = |Y1| <= M1 and
+    |Y1'| = |Y0 - Y1/x| <= M0 + M1/x on the ball, both taken at its lower end.
+    """
+    low, radius = x.lower(), x.rad()
+    if radius == 0 or not low > 0:
+        return _y(0, x), _y(1, x)
+    centre = x.mid()
+    m0, m1 = ((_j(order, low) ** 2 + _y(order, low) ** 2).sqrt() for order in (0, 1))
+    errors = ((radius * slope).upper() for slope in (m1, m0 + m1 / low))
+    return _y(0, centre) + arb(0, next(errors)), _y(1, centre) + arb(0, next(errors))
 
 
-def _by_recurrence(kind: Callable[[int, arb], arb], order: int, x: arb_series) -> arb_series:
+def _slopes(c0: arb, c1: arb, x: arb) -> tuple[arb, arb]:
+    """C0' = -C1 and C1' = C0 - C1/x."""
+    return -c1, c0 - c1 / x
+
+
+def _by_recurrence(pair: Pair, order: int, x: arb_series) -> arb_series:
     """The solution C of x^2 C'' + x C' + (x^2 - order^2) C = 0, coefficient by coefficient.
 
     With C(x + t) = sum of c_k t^k, the coefficient of t^k in the equation is x^2 (k+1)(k+2) c_(k+2)
     + x (k+1)(2k+1) c_(k+1) + (x^2 + k^2 - order^2) c_k + 2x c_(k-1) + c_(k-2).
     """
     at = x[0]
-    c = [kind(order, at), _slope(kind, order, at)]
+    both = pair(at)
+    c = [both[order], _slopes(*both, at)[order]]
     for k in range(x.prec - 2):
         rest = at * ((k + 1) * (2 * k + 1)) * c[k + 1] + (at * at + (k * k - order * order)) * c[k]
         rest += 2 * at * c[k - 1] if k >= 1 else 0
@@ -56,7 +94,7 @@ def _j_series(order: int, x: arb_series) -> arb_series:
     on the ball c_k is within r (k + 1)/(k + 1)! = r/k! of its value at c, and |c_k| <= 1/k!.
     """
     centre, radius = x[0].mid(), x[0].rad()
-    at_centre = _by_recurrence(_j, order, arb_series([centre, 1], prec=x.prec))
+    at_centre = _by_recurrence(_j_pair, order, arb_series([centre, 1], prec=x.prec))
     coefficients = []
     for k in range(x.prec):
         most = 1 / arb(factorial(k))
@@ -67,7 +105,7 @@ def _j_series(order: int, x: arb_series) -> arb_series:
 
 
 def _y_series(order: int, x: arb_series) -> arb_series:
-    return tightened(partial(_by_recurrence, _y, order), x)
+    return tightened(partial(_by_recurrence, _y_pair, order), x)
 
 
 @lru_cache(maxsize=8)
@@ -114,10 +152,23 @@ ALTERNATE = "{0}' has no zero in 0 < x <= 1; beyond, its zeros are more than 2 a
 OF_ZEROS = (
     "{0}0' = -{0}1, which has no zero in 0 < x <= 1; neighbouring zeros are more than 2 apart"
 )
-_J0_SLOPE = partial(_slope, _j, 0)
-_J1_SLOPE = partial(_slope, _j, 1)
-_Y0_SLOPE = partial(_slope, _y, 0)
-_Y1_SLOPE = partial(_slope, _y, 1)
+
+
+def _slope_of_j0(x: arb) -> arb:
+    return -_j(1, x)
+
+
+def _slope_of_j1(x: arb) -> arb:
+    return _j(0, x) - _j(1, x) / x
+
+
+def _slope_of_y0(x: arb) -> arb:
+    return -_y(1, x)
+
+
+def _slope_of_y1(x: arb) -> arb:
+    return _y(0, x) - _y(1, x) / x
+
 
 J0 = Function(
     name="j0",
@@ -129,7 +180,7 @@ J0 = Function(
     hi=mpq(BOUND),
     outside=BEYOND.format("j0"),
     outside_is_error=True,
-    critical_points=_turns(_J0_SLOPE),
+    critical_points=_turns(_slope_of_j0),
     exact=only_at(0, 1),
     exact_rule=f"j0(0) = 1; {SIEGEL}",
     monotone=OF_ZEROS.format("J"),
@@ -147,7 +198,7 @@ J1 = Function(
     hi=mpq(BOUND),
     outside=BEYOND.format("j1"),
     outside_is_error=True,
-    critical_points=_turns(_J1_SLOPE),
+    critical_points=_turns(_slope_of_j1),
     exact=only_at(0, 0),
     exact_rule=f"j1(0) = 0; {SIEGEL}",
     monotone=ALTERNATE.format("J1"),
@@ -168,7 +219,7 @@ Y0 = Function(
     hi=mpq(BOUND),
     outside=UPPER.format("y0"),
     outside_is_error=True,
-    critical_points=_turns(_Y0_SLOPE),
+    critical_points=_turns(_slope_of_y0),
     exact=never,
     exact_rule=UNPROVED,
     monotone=OF_ZEROS.format("Y"),
@@ -185,7 +236,7 @@ Y1 = Function(
     hi=mpq(BOUND),
     outside=UPPER.format("y1"),
     outside_is_error=True,
-    critical_points=_turns(_Y1_SLOPE),
+    critical_points=_turns(_slope_of_y1),
     exact=never,
     exact_rule=UNPROVED,
     monotone=ALTERNATE.format("Y1"),

@@ -76,13 +76,26 @@ def _reflected(x: arb_series) -> arb_series:
 
 
 def _digamma_series(x: arb_series) -> arb_series:
-    return tightened(_slope_of_lgamma, x)
+    return tightened(_slope_of_lgamma, x, _digamma_term)
 
 
 def _slope_of_lgamma(x: arb_series) -> arb_series:
     """digamma(x + t), which needs one term more of log |Gamma(x + t)|."""
     longer = arb_series([x[0], 1], prec=x.prec + 1)
     return (longer.lgamma() if x[0] > 0 else _reflected(longer)).derivative()
+
+
+def _digamma_term(x: arb, k: int) -> arb:
+    """digamma^(k)/k! = (-1)^(k+1) sum over n >= 0 of (x + n)^-(k+1), k >= 1, which falls for x > 0.
+
+    For x < 0 by digamma(x) = digamma(1 - x) - pi cot(pi x).
+    """
+    if x < 0:
+        mirrored, cotangent = _digamma_term(1 - x, k), arb_series([x, 1], prec=k + 1).cot_pi()[k]
+        return (-mirrored if k % 2 else mirrored) - arb.pi() * cotangent
+    most, least = (arb(k + 1).zeta(end) for end in (x.lower(), x.upper()))
+    term: arb = most.union(least)
+    return term if k % 2 else -term
 
 
 def _integers_to_0(lo: mpq, hi: mpq) -> Iterator[mpq]:

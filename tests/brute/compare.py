@@ -73,7 +73,7 @@ def is_named(spec: SearchSpec, settlement: Settlement, ordinal: int, reference: 
     if which == "poles":
         return bool(spec.inp.value(ordinal).denominator != 1)
     assert which == "breakpoints"
-    if is_breakpoint(spec, ordinal):
+    if is_breakpoint(spec, ordinal, -1 if "whose x/2 is" in settlement.reason else 0):
         assert not reference[ordinal].is_exact  # so the theorem lists this one
         return True
     return False
@@ -96,8 +96,9 @@ def is_image(result: SearchResult, ordinal: int) -> bool:
     )
 
 
-def is_breakpoint(spec: SearchSpec, ordinal: int) -> bool:
-    """Whether the argument itself is a breakpoint of the output format."""
+def is_breakpoint(spec: SearchSpec, ordinal: int, slope_log2: int) -> bool:
+    """Whether the argument, or its half, is itself a breakpoint of the output format."""
     m, e = spec.inp.parts(ordinal)
-    here = nearest(Value(1 if m >= 0 else -1, abs(m), e, True), spec.out, spec.rounding)
+    value = Value(1 if m >= 0 else -1, abs(m), e + slope_log2, True)
+    here = nearest(value, spec.out, spec.rounding)
     return here is not None and here.is_exact
