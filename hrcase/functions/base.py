@@ -55,6 +55,12 @@ def no_tails(inp: Format, out: Format, bits: int, rounding: str) -> list[Tail]:
     return []
 
 
+NONE_KNOWN = (
+    "no dyadic x with a dyadic value is known; that there is none is not proved, and a search that "
+    "met one would stop with an error"
+)
+
+
 def never(x: mpq) -> mpq | None:
     """The rule of a function without a dyadic value at a dyadic argument, as far as is known."""
     del x

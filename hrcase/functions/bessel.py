@@ -10,7 +10,7 @@ from flint import arb, arb_series
 from flint import ctx as flint_context
 from gmpy2 import mpq
 
-from hrcase.functions.base import Function, RealPoint, never, only_at
+from hrcase.functions.base import NONE_KNOWN, Function, RealPoint, never, only_at
 from hrcase.functions.bisection import sign_at, zero_between
 from hrcase.functions.series import tightened
 
@@ -144,11 +144,7 @@ BEYOND = "{} is searched for |x| < 2^11 only"
 NOT_POSITIVE = "{} is not defined for x <= 0"
 UPPER = "{} is not defined for x <= 0, and searched for x < 2^11 only"
 SIEGEL = "at algebraic x != 0 the values of J0 and J1 are transcendental (Siegel)"
-UNPROVED = (
-    "none is known; no dyadic x with a dyadic value is proved not to exist, and a search that met "
-    "one would stop with an error"
-)
-ALTERNATE = "{0}' has no zero in 0 < x <= 1; beyond, its zeros are more than 2 apart"
+OF_TURNS = "{0}' has no zero in 0 < x <= 1; beyond, its zeros are more than 2 apart"
 OF_ZEROS = (
     "{0}0' = -{0}1, which has no zero in 0 < x <= 1; neighbouring zeros are more than 2 apart"
 )
@@ -201,7 +197,7 @@ J1 = Function(
     critical_points=_turns(_slope_of_j1),
     exact=only_at(0, 0),
     exact_rule=f"j1(0) = 0; {SIEGEL}",
-    monotone=ALTERNATE.format("J1"),
+    monotone=OF_TURNS.format("J1"),
     symmetry="odd",
     identity_below=mpq(1),
     identity_reason="(j1 x - x/2)' = -3 x^2/16 + 5 x^4/384 - ... < 0 for 0 < |x| < 1",
@@ -221,7 +217,7 @@ Y0 = Function(
     outside_is_error=True,
     critical_points=_turns(_slope_of_y0),
     exact=never,
-    exact_rule=UNPROVED,
+    exact_rule=NONE_KNOWN,
     monotone=OF_ZEROS.format("Y"),
     evaluators="MPFR's y0; Arb's bessel_y",
 )
@@ -238,8 +234,8 @@ Y1 = Function(
     outside_is_error=True,
     critical_points=_turns(_slope_of_y1),
     exact=never,
-    exact_rule=UNPROVED,
-    monotone=ALTERNATE.format("Y1"),
+    exact_rule=NONE_KNOWN,
+    monotone=OF_TURNS.format("Y1"),
     evaluators="MPFR's y1; Arb's bessel_y",
 )
 

@@ -12,7 +12,7 @@ from flint import ctx as flint_context
 from gmpy2 import mpfr, mpq
 
 from hrcase.formats import Format, floor_log2
-from hrcase.functions.base import Function, RealPoint, Tail, never, only_at
+from hrcase.functions.base import NONE_KNOWN, Function, RealPoint, Tail, never, only_at
 from hrcase.functions.bisection import zero_between
 from hrcase.functions.series import from_derivative, tightened
 
@@ -212,7 +212,7 @@ DIGAMMA = Function(
     poles=_integers_to_0,
     poles_in_words="0 and the negative integers",
     exact=never,
-    exact_rule="none is known" + UNPROVED.replace("no other", "no"),
+    exact_rule=NONE_KNOWN,
     monotone="digamma' = sum over k >= 0 of (x + k)^-2 > 0 between neighbouring poles",
     evaluators="MPFR's digamma; Arb's digamma",
 )
