@@ -14,9 +14,9 @@ from hrcase.domain import split
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine
 from hrcase.formats import FORMATS, Format, scale
+from hrcase.memory import search
 from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, plan
-from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range, interval
 
 TOY = Format("toy24", 24, -30, 30)

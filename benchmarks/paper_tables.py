@@ -30,9 +30,9 @@ from hrcase.engine.choose import engine_for
 from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.lines import WARP, Lines, lines_of_run, mean_deviation_to_maximum
 from hrcase.formats import FORMATS, scale
+from hrcase.memory import SearchResult, search
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
-from hrcase.search import SearchResult, search
 from hrcase.spec import Region, SearchSpec
 
 BITS = 34

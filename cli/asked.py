@@ -1,62 +1,68 @@
-"""From the words of a search, on the command line or in a file, to what is asked."""
+"""The options that say what is searched: those of `hrcase search` and `hrcase plan`."""
 
-from hrcase.cli.errors import UsageError
-from hrcase.formats import Format, format_by_name
-from hrcase.functions import function_by_name
-from hrcase.hexfloat import parse_interval
-from hrcase.spec import (
-    Region,
-    SearchSpec,
-    default_bits,
-    exponent_range,
-    interval,
-    one_sign,
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from hrcase.asked import spec_of
+from hrcase.formats import FORMATS
+from hrcase.lattice import ROUNDINGS
+from hrcase.spec import SIGNS
+
+OPTIONS = (
+    click.argument("function"),
+    click.option(
+        "--exponent-range",
+        "exponents",
+        metavar="A:B",
+        help="2^A <= |x| < 2^(B+1). Default: every x.",
+    ),
+    click.option(
+        "--interval",
+        "interval_text",
+        metavar="LO,HI",
+        help="LO <= x < HI, exact bounds. Default: every x.",
+    ),
+    click.option("--sign", type=click.Choice(SIGNS), help="Sign of x. Default: both."),
+    click.option(
+        "--format", "input_name", default="binary64", help=f"One of {', '.join(FORMATS)}."
+    ),
+    click.option("--output-format", "output_name", help="Format of f(x). Default: that of x."),
+    click.option(
+        "--bits",
+        type=int,
+        help="M: list x when f(x) is within 2^-M ulp of a breakpoint, that is, with at least M - 1 "
+        "identical bits after the round bit (BaCSeL -m M). Default: p - 9, never below 6.",
+    ),
+    click.option(
+        "--rounding",
+        type=click.Choice(ROUNDINGS),
+        default="all",
+        help="Breakpoints: all, midpoints (nearest), or numbers (directed).",
+    ),
+)
+WORDS = (
+    "function",
+    "exponents",
+    "interval_text",
+    "sign",
+    "input_name",
+    "output_name",
+    "bits",
+    "rounding",
 )
 
 
-def spec_of(
-    function: str,
-    *,
-    exponents: str | None = None,
-    interval_text: str | None = None,
-    sign: str | None = None,
-    input_name: str = "binary64",
-    output_name: str | None = None,
-    bits: int | None = None,
-    rounding: str = "all",
-) -> SearchSpec:
-    """The spec; the arguments are the options of `hrcase search`.
+def asked_options(command: Callable[..., None]) -> Callable[..., None]:
+    """FUNCTION and the options that say what is asked; the command gets `spec` in their place."""
 
-    Raises:
-        InputError, UsageError: one of them is wrong, or two exclude each other.
-    """
-    function_by_name(function)
-    inp = format_by_name(input_name)
-    out = format_by_name(output_name or input_name)
-    region = _region(inp, exponents, interval_text, sign)
-    return SearchSpec(
-        function, inp, out, default_bits(out) if bits is None else bits, rounding, region
-    )
+    @wraps(command)
+    def with_spec(**given: Any) -> None:
+        words = {word: given.pop(word) for word in WORDS}
+        command(spec=spec_of(**words), **given)
 
-
-def _region(
-    inp: Format, exponents: str | None, interval_text: str | None, sign: str | None
-) -> Region:
-    if interval_text is not None:
-        if exponents is not None or sign is not None:
-            raise UsageError(
-                "--interval excludes --exponent-range and --sign; its bounds carry their signs; "
-                "give one of them"
-            )
-        lo, hi = parse_interval(interval_text)
-        low_text, high_text = (part.strip() for part in interval_text.split(","))
-        return interval(inp, lo, hi, f"{low_text} <= x < {high_text}")
-    if exponents is None:
-        return one_sign(inp, sign or "both")
-    try:
-        first, last = (int(part) for part in exponents.split(":"))
-    except ValueError:
-        raise UsageError(
-            f"--exponent-range {exponents!r} is not A:B with two integers; give, say, -3:4"
-        ) from None
-    return exponent_range(inp, first, last, sign or "both")
+    for option in reversed(OPTIONS):
+        with_spec = option(with_spec)
+    return with_spec

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from hrcase.cli.asked import spec_of
+from hrcase.asked import spec_of
 from hrcase.cli.work import Means, means_options, resume_job, start_job
 from hrcase.errors import InputError, Interrupted, JobMismatch
 from hrcase.functions import REGISTRY
 from hrcase.job.directory import FILE, spec_kept
 from hrcase.job.identity import in_words, is_same, spec_to_json
 from hrcase.job.status import status_of
-from hrcase.search import DEFAULT_MOST_CASES
+from hrcase.memory import DEFAULT_MOST_CASES
 from hrcase.spec import SearchSpec
 
 EVERY = "every"
@@ -101,7 +101,7 @@ def read_batch(file: Path) -> list[Search]:
     """The searches of a TOML file: tables `[[search]]`, with what `[defaults]` gives them all.
 
     Raises:
-        InputError, UsageError: the file or a search of it is wrong.
+        InputError: the file or a search of it is wrong.
     """
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -28,7 +28,9 @@ PLAIN_WIDTH = 160
 
 @click.command(name="bench")
 @click.argument("function", default="exp")
-@click.option("--interval", "interval_text", metavar="LO,HI", default=PIECE, show_default=True)
+@click.option(
+    "--interval", "interval_text", metavar="LO,HI", default=PIECE, help="The piece, LO <= x < HI."
+)
 @click.option("--bits", type=int, help=f"M. Default: p - 9, or {PIECE_BITS} for the default piece.")
 @click.option("--format", "format_name", default="binary64", help="Number format.")
 @click.option(

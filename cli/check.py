@@ -4,7 +4,7 @@ import json
 
 import click
 
-from hrcase.check import Report, check
+from hrcase.argument import Report, check
 from hrcase.cli.numbers import NumberArgs
 from hrcase.formats import FORMATS, format_by_name
 from hrcase.functions import function_by_name

@@ -1,6 +1,7 @@
 """`hrcase compare`: what one list of cases has and the other lacks."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from hrcase.compare import Comparison, Side, compare_lists
 from hrcase.errors import VerificationFailed
 from hrcase.export.reader import CaseList, read_list
 from hrcase.hexfloat import parse_interval, to_hex
+from hrcase.judge import Misstated, judge_for
 
 _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -20,9 +22,15 @@ _LIST = click.Path(exists=True, dir_okay=False, path_type=Path)
     "--bits",
     metavar="M",
     type=click.IntRange(3, 4096),
-    help="Leave out entries whose stated distance is 2^-M ulp or more.",
+    help="Leave out entries whose distance is 2^-M ulp or more (BaCSeL -m M). Default: none.",
 )
-@click.option("--interval", metavar="LO,HI", help="Compare only LO <= x < HI.")
+@click.option(
+    "--function",
+    help="With --bits: compute distances of entries that hrcase did not write as values of this "
+    "function. Default for BaCSeL's output: the function that a .csv names.",
+)
+@click.option("--format", "format_name", help="Format of these. Default: a .csv's, or binary64.")
+@click.option("--interval", metavar="LO,HI", help="Compare only LO <= x < HI. Default: every x.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 @click.pass_context
 def command(
@@ -30,19 +38,26 @@ def command(
     a: Path,
     b: Path,
     bits: int | None,
+    function: str | None,
+    format_name: str | None,
     interval: str | None,
     as_json: bool,
 ) -> None:
-    """Compare the lists A and B: .csv of hrcase, .wc of CORE-MATH, or the output of BaCSeL.
+    """Compare the lists A and B: .csv of hrcase, .wc, .bin (doubles), or the output of BaCSeL.
 
     Prints MISSING x for each argument of A that B lacks, EXTRA x for each argument that only B
     has; the summary goes to stderr. Exits with 0 when there is no difference, 7 when there is.
     """
     list_a, list_b = read_list(a), read_list(b)
     bounds = None if interval is None else parse_interval(interval)
-    result = compare_lists(list_a, list_b, bits, bounds)
-    click.echo(_json(result) if as_json else _lines(result), nl=as_json)
+    judge = None if bits is None else judge_for((list_a, list_b), bits, function, format_name)
+    result = compare_lists(list_a, list_b, bits, bounds, judge)
+    wrong = judge.misstated if judge else []
+    click.echo(_json(list_a, list_b, result, wrong) if as_json else _lines(result), nl=as_json)
     click.echo(_summary(list_a, list_b, result), err=True)
+    for found in wrong:
+        what = f"{found.cases.path}:{found.entry.line}: it is {found.distance}"
+        click.echo(f"WRONG DISTANCE {what}", err=True)
     if not result.equal:
         context.exit(VerificationFailed.exit_code)
 
@@ -53,25 +68,32 @@ def _lines(result: Comparison) -> str:
     return "".join(lines)
 
 
-def _json(result: Comparison) -> str:
+def _json(
+    list_a: CaseList, list_b: CaseList, result: Comparison, wrong: Sequence[Misstated]
+) -> str:
     return json.dumps(
         {
             "equal": result.equal,
             "common": result.common,
             "missing": [to_hex(x) for x in result.missing],
             "extra": [to_hex(x) for x in result.extra],
-            "a": _side_json(result.a),
-            "b": _side_json(result.b),
+            "a": _side_json(list_a, result.a, wrong),
+            "b": _side_json(list_b, result.b, wrong),
         }
     )
 
 
-def _side_json(side: Side) -> dict[str, object]:
+def _side_json(cases: CaseList, side: Side, wrong: Sequence[Misstated]) -> dict[str, object]:
     return {
         "arguments": len(side.kept),
         "below_threshold": len(side.loose),
         "outside_interval": side.outside,
         "duplicates": [to_hex(x) for x in side.duplicates],
+        "wrong_distances": [
+            {"line": found.entry.line, "distance": found.distance}
+            for found in wrong
+            if found.cases is cases
+        ],
     }
 
 

@@ -15,13 +15,16 @@ from hrcase.errors import HrcaseError, Interrupted, TryAgain
 # imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
 COMMANDS = {
     "search": "List every hard-to-round case of a function in an interval.",
+    "plan": "Say what a search would take, before it begins.",
     "resume": "Go on with a job that was stopped.",
     "status": "Say how far jobs are.",
     "export": "Write the list of a complete job.",
+    "report": "Write a page about a complete job.",
     "merge": "Make one job of the parts of a search.",
     "batch": "Do the searches of a file, one after another.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
     "compare": "Compare two lists of cases.",
+    "tables": "Run lines of the certified exp tables.",
     "functions": "List the functions, or say all about one.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",
@@ -50,7 +53,12 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, name="hrcase", invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    name="hrcase",
+    invoke_without_command=True,
+    context_settings={"show_default": True},
+)
 @click.version_option(package_name="hrcase", prog_name="hrcase")
 @click.pass_context
 def hrcase(context: click.Context) -> None:

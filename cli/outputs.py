@@ -16,13 +16,18 @@ SUFFIXES = (".csv", ".wc")
 
 def check_output(output: Path, suffixes: tuple[str, ...] = SUFFIXES) -> None:
     """Refuse a bad output before the work: UsageError, or ExportError."""
+    check_suffix(output, suffixes)
+    check_writable(claim_path(output))
+
+
+def check_suffix(output: Path, suffixes: tuple[str, ...]) -> None:
+    """As `check_output`, of a file without a claim beside it."""
     if output.suffix not in suffixes:
         raise UsageError(
-            f"--output {output} ends in neither {' nor '.join(suffixes)}; the suffix says the "
+            f"--output {output} does not end in {' or '.join(suffixes)}; the suffix says the "
             f"file's type; give {' or '.join(f'FILE{suffix}' for suffix in suffixes)}"
         )
     check_writable(output)
-    check_writable(claim_path(output))
 
 
 def claim_path(output: Path) -> Path:

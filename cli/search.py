@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 import click
 
-from hrcase import search as walk
+from hrcase import memory as walk
 from hrcase.claim import bits_in_words, range_text, settled_line
-from hrcase.cli.asked import spec_of
+from hrcase.cli.asked import asked_options
 from hrcase.cli.errors import UsageError
 from hrcase.cli.outputs import check_output, export_job, write_claim
 from hrcase.cli.progress import Watch
@@ -21,45 +21,26 @@ from hrcase.errors import Interrupted
 from hrcase.export import atomic_write
 from hrcase.export.csv import write_csv
 from hrcase.export.wc import write_wc
-from hrcase.formats import FORMATS
 from hrcase.hexfloat import to_hex
-from hrcase.lattice import ROUNDINGS
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
-from hrcase.spec import SIGNS, SearchSpec
+from hrcase.spec import SearchSpec
 
 
 @click.command(name="search")
-@click.argument("function")
-@click.option("--exponent-range", metavar="A:B", help="2^A <= |x| < 2^(B+1).")
-@click.option("--interval", "interval_text", metavar="LO,HI", help="LO <= x < HI, exact bounds.")
-@click.option("--sign", type=click.Choice(SIGNS), help="Sign of x. Default: both.")
-@click.option("--format", "input_name", default="binary64", help=f"One of {', '.join(FORMATS)}.")
-@click.option("--output-format", "output_name", help="Format of f(x). Default: that of x.")
-@click.option(
-    "--bits",
-    type=int,
-    help="M: list x when f(x) is within 2^-M ulp of a breakpoint, that is, with at least M - 1 "
-    "identical bits after the round bit (BaCSeL -m M). Default: p - 9, never below 6.",
-)
-@click.option(
-    "--rounding",
-    type=click.Choice(ROUNDINGS),
-    default="all",
-    help="Breakpoints: all, midpoints (nearest), or numbers (directed).",
-)
+@asked_options
 @means_options
 @click.option(
     "--job",
     "directory",
     type=click.Path(path_type=Path),
-    help="Keep all state in this new directory; hrcase resume goes on with it.",
+    help="Keep all state in this new directory; hrcase resume goes on with it. Default: in memory.",
 )
 @click.option(
     "--shard",
     "shard_text",
     metavar="I/N",
-    help="Make a job of part I of N only; hrcase merge puts the parts together.",
+    help="Make a job of part I of N only; hrcase merge puts the parts together. Default: 1/1.",
 )
 @click.option(
     "--max-cases",
@@ -67,17 +48,12 @@ from hrcase.spec import SIGNS, SearchSpec
     default=walk.DEFAULT_MOST_CASES,
     help="Refuse a search that would give more cases.",
 )
-@click.option("--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc. Default: stdout."
+)
 @click.option("--explain", is_flag=True, help="Print the error budget and search nothing.")
 def command(
-    function: str,
-    exponent_range: str | None,
-    interval_text: str | None,
-    sign: str | None,
-    input_name: str,
-    output_name: str | None,
-    bits: int | None,
-    rounding: str,
+    spec: SearchSpec,
     directory: Path | None,
     shard_text: str | None,
     max_cases: int,
@@ -93,16 +69,6 @@ def command(
     summary go to stderr.
     """
     means = Means(**given)
-    spec = spec_of(
-        function,
-        exponents=exponent_range,
-        interval_text=interval_text,
-        sign=sign,
-        input_name=input_name,
-        output_name=output_name,
-        bits=bits,
-        rounding=rounding,
-    )
     if explain:
         click.echo("\n".join(_budgets(spec, Tuning(method=means.method))))
         return

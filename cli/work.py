@@ -36,6 +36,11 @@ class Means:
     max_time: float | None
     cluster: str | None = None
 
+    @property
+    def processes(self) -> int:
+        """Worker processes on this machine."""
+        return self.threads or os.cpu_count() or 1
+
 
 def means_options(command: Command) -> Command:
     """--method, --device, --threads, --max-time and --cluster."""
@@ -43,13 +48,14 @@ def means_options(command: Command) -> Command:
         click.option(
             "--cluster",
             metavar="ADDRESS",
-            help="Work on a job on a dask cluster: tcp://HOST:PORT, or local:N processes.",
+            help="Work on a job on a dask cluster: tcp://HOST:PORT, or local:N processes. "
+            "Default: here.",
         ),
         click.option(
             "--max-time",
             type=click.FloatRange(min=0),
             metavar="SECONDS",
-            help="Stop a job after so long, as Ctrl-C does.",
+            help="Stop a job after so long, as Ctrl-C does. Default: no limit.",
         ),
         click.option("--threads", type=click.IntRange(min=1), help="Default: all processors."),
         click.option(
@@ -91,7 +97,8 @@ def start_job(
 ) -> None:
     """Make a job and work on it until it is complete; raises as `create` and `work_on`."""
     refuse_existing(directory, spec, shard)
-    plan = replace(make_plan(spec), shard=shard)
+    with Workers(means.processes) as workers:
+        plan = replace(make_plan(spec, workers=workers), shard=shard)
     plan.refuse_floods(most_cases)
     with closing(create(directory, plan)) as job:
         _work(job, plan, means)
@@ -124,8 +131,7 @@ def _hands(means: Means, log: Path) -> Iterator[Hands]:
         with connected(means.cluster) as client:
             yield ClusterHands(client, means.device)
         return
-    threads = means.threads or os.cpu_count() or 1
-    with engines(means.device, means.threads) as found, Workers(threads) as workers:
+    with engines(means.device, means.threads) as found, Workers(means.processes) as workers:
         yield LocalHands(Crew(found, partial(_tell_retired, log)), workers)
 
 

@@ -29,9 +29,9 @@ from hrcase.engine.devices import cuda_device
 from hrcase.engine.lines import lines_of_run
 from hrcase.errors import VerificationFailed
 from hrcase.hexfloat import to_hex
+from hrcase.memory import SearchResult, search
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import Tuning, next_block
-from hrcase.search import SearchResult, search
 from hrcase.spec import SearchSpec
 
 INSTRUCTIONS = {"regular": (121.0, 47.0), "lefevre": (80.0, 43.0)}
@@ -98,7 +98,7 @@ def bench(
 
     Raises:
         VerificationFailed: two of them find different cases.
-        Also what hrcase.search.search raises.
+        Also what hrcase.memory.search raises.
     """
     pairs = [(e, method) for e in engines for method in methods if method in e.methods]
     first = _agreed(spec, pairs, threads)

@@ -124,7 +124,12 @@ KINDS = {
 
 def settled_line(inp: Format, piece: Piece) -> str:
     """One settled range in words."""
+    where, count, kind, meaning, reason = settled_words(inp, piece)
+    return f"{where} ({count} arguments), ({kind}) {meaning}: {reason}"
+
+
+def settled_words(inp: Format, piece: Piece) -> tuple[str, int, str, str, str]:
+    """(where, how many arguments, kind, what that means, the theorem) of a settled piece."""
     assert piece.settlement is not None
     s = piece.settlement
-    where = range_text(inp, piece.lo, piece.hi)
-    return f"{where} ({piece.count} arguments), ({s.kind}) {KINDS[s.kind]}: {s.reason}"
+    return range_text(inp, piece.lo, piece.hi), piece.count, s.kind, KINDS[s.kind], s.reason

@@ -15,9 +15,9 @@ What is nearly constant, or nearly x, is settled in hrcase.flat.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import gmpy2
@@ -27,7 +27,14 @@ from gmpy2 import mpq
 from hrcase.enclosure import lower_bound, rounded, upper_bound
 from hrcase.errors import InputError
 from hrcase.flat import FlatLine
-from hrcase.formats import VANISHING, Format, first_ordinal_where, floor_log2, scale
+from hrcase.formats import (
+    VANISHING,
+    Format,
+    first_ordinal_above_0,
+    first_ordinal_where,
+    floor_log2,
+    scale,
+)
 from hrcase.functions.base import RealPoint, Tail
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import binade_key, overflow_key
@@ -39,6 +46,9 @@ DEFAULT_SCAN = 256
 
 Range = tuple[int, int]
 """Ordinals, half open."""
+
+Part = Piece | Range
+"""A tail or 0; or arguments among which f is monotone."""
 
 
 def removed(spec: SearchSpec) -> list[Removed]:
@@ -160,10 +170,10 @@ def split(spec: SearchSpec, scan: int = DEFAULT_SCAN) -> Iterator[Piece]:
     Args:
         scan: ranges of at most so many arguments are scanned.
     """
-    yield from _merged(_split(spec, scan))
+    return merged(piece for part in cut(spec) for piece in split_part(spec, part, scan))
 
 
-def _merged(pieces: Iterator[Piece]) -> Iterator[Piece]:
+def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Neighbours settled by the same theorem, or both scanned, as one piece."""
     last: Piece | None = None
     for piece in pieces:
@@ -182,32 +192,35 @@ def _merged(pieces: Iterator[Piece]) -> Iterator[Piece]:
         yield last
 
 
-def _split(spec: SearchSpec, scan: int) -> Iterator[Piece]:
-    """Cut at tails, poles and 0."""
+def cut(spec: SearchSpec) -> Iterator[Part]:
+    """Tails, 0, and the ranges between them on which f is monotone; ascending."""
     for lo, hi, tail in _by_tails(spec):
         if tail is not None:
-            yield Piece(
-                lo, hi, Rule.SETTLED, 0, Settlement(tail.kind, tail.reason, which=tail.which)
-            )
+            settlement = Settlement(tail.kind, tail.reason, which=tail.which)
+            yield Piece(lo, hi, Rule.SETTLED, 0, settlement)
             continue
         poles = set(_poles(spec, lo, hi))
         single = sorted(poles | ({0} if lo <= 0 < hi else set()))
         for point in single:
-            yield from _split_range(spec, lo, point, scan)
+            yield from _monotone_ranges(spec, lo, point)
             if point not in poles:
                 yield Piece(point, point + 1, Rule.SCANNED)
             lo = point + 1
-        yield from _split_range(spec, lo, hi, scan)
+        yield from _monotone_ranges(spec, lo, hi)
 
 
-def _split_range(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
-    if lo < hi:
-        for a, b in _monotone_ranges(spec, lo, hi):
-            yield from _split_monotone(spec, a, b, scan)
+def split_part(spec: SearchSpec, part: Part, scan: int) -> Iterator[Piece]:
+    """The pieces of what `cut` gave."""
+    if isinstance(part, Piece):
+        yield part
+    else:
+        yield from _split_monotone(spec, *part, scan)
 
 
 def _monotone_ranges(spec: SearchSpec, lo: int, hi: int) -> Iterator[Range]:
     """Cut [lo, hi) at the critical points of f, and at poles that are no arguments."""
+    if lo >= hi:
+        return
     f, inp = spec.function, spec.inp
     ends = inp.value(lo), inp.value(hi - 1)
     cuts = [_first_from(spec, point) for point in f.critical_points(*ends)]
@@ -277,10 +290,9 @@ def _vanished(spec: SearchSpec, lo: int, hi: int) -> Iterator[Piece]:
 
 def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator[Piece]:
     """Cut a monotone range by output binades; short ones are scanned."""
-    length = 0  # of the one before: many are alike
+    length = 1 << spec.inp.precision  # of the one before: many are alike
     while lo < hi:
-        key = _key_at(spec, lo)
-        end = first_ordinal_where(lo + 1, hi, partial(_leaves, spec, key), guess=lo + length)
+        key, end = _to_binade_end(spec, lo, hi, length)
         length = end - lo
         if abs(key) != overflow_key(spec.out):
             yield from _split_span(spec, lo, end, key, scan)
@@ -292,16 +304,50 @@ def _by_output_binade(spec: SearchSpec, lo: int, hi: int, scan: int) -> Iterator
         lo = end
 
 
-def _key_at(spec: SearchSpec, ordinal: int) -> int:
-    """The output binade of f at an argument (rounding to zero keeps floor(log2 |f|))."""
-    y = rounded(spec.function, *spec.inp.parts(ordinal), 64, gmpy2.RoundToZero)
-    if y == 0:
-        return 0
-    return binade_key(spec.out, gmpy2.get_exp(y) - 1, y < 0)
+def _to_binade_end(spec: SearchSpec, lo: int, hi: int, length: int) -> tuple[int, int]:
+    """The output binade of f at lo, and the first argument of [lo, hi] beyond it; f is monotone.
+
+    Args:
+        length: a guess of how many arguments it holds.
+    """
+    out, first, last = spec.out, _towards_0(spec, lo), _towards_0(spec, hi - 1)
+    key, last_key = _key(out, first), _key(out, last)
+    if key == last_key:
+        return key, hi
+    # f leaves its binade across +-2^exponent, away from 0 or towards it
+    grows = key == 0 or (key > 0) == (last_key > key)
+    exponent = out.emin + abs(key) - (0 if grows else 1)
+    negative = key < 0 or (key == 0 and last_key < 0)
+
+    @cache
+    def beyond(ordinal: int) -> float:
+        y = _towards_0(spec, ordinal)
+        distance = _distance(y, exponent) if y != 0 and (y < 0) == negative else -FAR
+        return distance if grows else -distance
+
+    return key, first_ordinal_above_0(lo, hi - 1, beyond, length)
 
 
-def _leaves(spec: SearchSpec, key: int, ordinal: int) -> bool:
-    return _key_at(spec, ordinal) != key
+FAR, NEARBY = 1e6, 1e-30
+
+
+def _distance(y: gmpy2.mpfr, exponent: int) -> float:
+    """About log2 |y| - exponent; positive if and only if |y| >= 2^exponent, else negative."""
+    steps = gmpy2.get_exp(y) - 1 - exponent
+    if not -2 <= steps <= 1:
+        return float(steps)
+    ratio = abs(y) * gmpy2.exp2(-exponent)  # rounded, but this is a guess
+    return max(float(ratio - 1), NEARBY) if steps >= 0 else min(float(1 - 1 / ratio), -NEARBY)
+
+
+def _towards_0(spec: SearchSpec, ordinal: int) -> gmpy2.mpfr:
+    """f, rounded towards 0: in the same output binade."""
+    return rounded(spec.function, *spec.inp.parts(ordinal), 64, gmpy2.RoundToZero)
+
+
+def _key(out: Format, y: gmpy2.mpfr) -> int:
+    """The output binade of a value."""
+    return 0 if y == 0 else binade_key(out, gmpy2.get_exp(y) - 1, y < 0)
 
 
 def _split_span(spec: SearchSpec, lo: int, hi: int, key: int, scan: int) -> Iterator[Piece]:
@@ -321,7 +367,7 @@ def _split_shallow(line: FlatLine, lo: int, hi: int, scan: int) -> Iterator[Piec
     if hi - lo <= scan:
         yield Piece(lo, hi, Rule.SCANNED)
         return
-    head, tail = line.flat_ends(lo, hi)
+    head, tail = line.flat_ends(lo, hi, scan)
     if head - lo > scan:
         yield from line.pieces(lo, head)
         lo = head

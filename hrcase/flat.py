@@ -73,27 +73,36 @@ class FlatLine:
         """floor(G) at an argument."""
         inp, f = self.spec.inp, self.spec.function
         try:
-            y = by_mpfr(f, *inp.parts(ordinal), self.spec.out.precision + 64)[0]
+            bounds = by_mpfr(f, *inp.parts(ordinal), self.spec.out.precision + 64)
         except OutOfReach:  # a zero of f, since what vanishes is settled
-            y = mpq(0)
-        k = int((self.axis.position(y - self.slope * inp.value(ordinal))) // 1) - 1
-        while self.at_least(ordinal, k + 1):
+            bounds = mpq(0), mpq(0)
+        x = self.slope * inp.value(ordinal)
+        k, high = (int(self.axis.position(y - x) // 1) for y in bounds)
+        while k < high and self.at_least(ordinal, k + 1):
             k += 1
         return k
 
-    def flat_ends(self, lo: int, hi: int) -> tuple[int, int]:
+    def flat_ends(self, lo: int, hi: int, scan: int) -> tuple[int, int]:
         """Where G has passed FLAT_LINES integers from the first argument on; from the last back.
 
-        The two ends overlap when the whole range is flat.
+        The two ends overlap when the whole range is flat. An end of at most `scan` arguments is
+        not looked for.
         """
         first, last = self.floor(lo), self.floor(hi - 1)
-        if self._rises(lo, hi):
-            after, before = first + FLAT_LINES, last + 1 - FLAT_LINES
-            head = first_ordinal_where(lo, hi, lambda i: self.at_least(i, after))
-            return head, first_ordinal_where(lo, hi, lambda i: self.at_least(i, before))
-        after, before = first + 1 - FLAT_LINES, last + FLAT_LINES
-        head = first_ordinal_where(lo, hi, lambda i: not self.at_least(i, after))
-        return head, first_ordinal_where(lo, hi, lambda i: not self.at_least(i, before))
+        rising = first < last if first != last else self._rises(lo, hi)
+        after, before = first + FLAT_LINES, last + 1 - FLAT_LINES
+        if not rising:
+            after, before = first + 1 - FLAT_LINES, last + FLAT_LINES
+        head, tail = lo, hi
+        if not self._has_passed(lo + scan, after, rising):
+            head = first_ordinal_where(lo, hi, lambda i: self._has_passed(i, after, rising))
+        if self._has_passed(hi - 1 - scan, before, rising):
+            tail = first_ordinal_where(lo, hi, lambda i: self._has_passed(i, before, rising))
+        return head, tail
+
+    def _has_passed(self, ordinal: int, k: int, rising: bool) -> bool:
+        """Whether G has come to an integer from below, or below it from above."""
+        return self.at_least(ordinal, k) == rising
 
     def is_flat(self, lo: int, hi: int) -> bool:
         """Whether G passes at most FLAT_LINES integers on a range."""
@@ -105,21 +114,23 @@ class FlatLine:
         However short they are, they are for `pieces`: Ziv's loop may end before it tells f(x) from
         the breakpoint, as for tanh far out.
         """
-        value = self._half_ulps(lo)
+        bounds = self._bounds(lo, self._precision)
+        value = self._half_ulps(bounds)
         head = lo
-        if self._is_deep(lo, value):
+        if self._is_deep(lo, value, bounds):
             head = first_ordinal_where(lo, hi, lambda i: not self._is_deep(i, value))
-        last_value = self._half_ulps(hi - 1)
         tail = hi
-        if head < hi and self._is_deep(hi - 1, last_value):
-            tail = first_ordinal_where(head, hi, lambda i: self._is_deep(i, last_value))
+        if head < hi:
+            bounds = self._bounds(hi - 1, self._precision)
+            value = self._half_ulps(bounds)
+            if self._is_deep(hi - 1, value, bounds):
+                tail = first_ordinal_where(head, hi, lambda i: self._is_deep(i, value))
         return head, tail
 
-    def _half_ulps(self, ordinal: int) -> mpq:
+    def _half_ulps(self, bounds: tuple[mpq, mpq]) -> mpq:
         """The number or midpoint nearest to f(x), whatever breakpoints are asked for."""
         half_ulp = self.axis.ulp_exponent - 1
-        low, _ = self._bounds(ordinal, self._precision)
-        return scale((2 * scale(low, -half_ulp) + 1) // 2, half_ulp)
+        return scale((2 * scale(bounds[0], -half_ulp) + 1) // 2, half_ulp)
 
     @property
     def _precision(self) -> int:
@@ -242,10 +253,14 @@ class FlatLine:
                 return lo, first_ordinal_where(lo, hi, lambda i: not self._is_deep(i, value))
         return hi, hi
 
-    def _is_deep(self, ordinal: int, value: mpq) -> bool:
-        """Whether 0 < |f(x) - value| < 2^-DEEP; looked at closely only where MPFR sees no more."""
+    def _is_deep(self, ordinal: int, value: mpq, bounds: tuple[mpq, mpq] | None = None) -> bool:
+        """Whether 0 < |f(x) - value| < 2^-DEEP; looked at closely only where MPFR sees no more.
+
+        Args:
+            bounds: of f(x), where they are known.
+        """
         f, parts = self.spec.function, self.spec.inp.parts(ordinal)
-        low, high = self._bounds(ordinal, self._precision)
+        low, high = bounds or self._bounds(ordinal, self._precision)
         if not low <= value <= high or low == high:
             return False
         step = scale(1, -DEEP)

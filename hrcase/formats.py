@@ -177,16 +177,9 @@ NEAR = 128
 """An answer so near to an end is found with few questions."""
 
 
-def first_ordinal_where(
-    lo: int, hi: int, condition: Callable[[int], bool], guess: int | None = None
-) -> int:
-    """Least ordinal of [lo, hi) where a condition that stays true once true holds; else hi.
-
-    Args:
-        guess: where it may be, to a few ordinals; it never changes the answer.
-    """
-    probes = [] if guess is None else [guess - 4, guess + 4]
-    for at in (*probes, lo + NEAR, hi - NEAR):
+def first_ordinal_where(lo: int, hi: int, condition: Callable[[int], bool]) -> int:
+    """Least ordinal of [lo, hi) where a condition that stays true once true holds; else hi."""
+    for at in (lo + NEAR, hi - NEAR):
         if lo <= at < hi:
             lo, hi = (lo, at) if condition(at) else (at + 1, hi)
     while lo < hi:
@@ -196,3 +189,36 @@ def first_ordinal_where(
         else:
             lo = middle + 1
     return lo
+
+
+def first_ordinal_above_0(lo: int, hi: int, level: Callable[[int], float], step: int) -> int:
+    """Least ordinal of (lo, hi] with level > 0, where level(lo) < 0 < level(hi).
+
+    By regula falsi, in its Illinois form: about ten questions where a level is smooth. Where four
+    of them do not make the range sixteen times shorter the next one halves it, so that there are
+    at most five times as many as by bisection.
+
+    Args:
+        level: negative up to some ordinal, positive from the next one on.
+        step: a guess of how far the answer is from lo; it never changes the answer.
+    """
+    a, b, below, above = lo, hi, level(lo), level(hi)
+    while a < (at := a + 2 * step) < b and (value := level(at)) < 0:
+        a, below, step = at, value, 4 * step
+    if a < at < b:
+        b, above = at, value
+    questions, last, wanted = 0, 0.0, (b - a) >> 4
+    while b - a > 1:
+        share = below / (below - above)
+        if questions == 4:
+            if b - a > wanted:
+                share = 0.5
+            questions, wanted = 0, (b - a) >> 4
+        at = min(max(a + round(share * (b - a)), a + 1), b - 1)
+        value = level(at)
+        if value < 0:
+            a, below, above = at, value, above / 2 if last < 0 else above
+        else:
+            b, above, below = at, value, below / 2 if last > 0 else below
+        questions, last = questions + 1, value
+    return b

@@ -147,7 +147,7 @@ def next_block(spec: SearchSpec, piece: Piece, lo: int, tuning: Tuning) -> Plann
     while length >= 1 << SHORTEST_LOG2 or length == left:
         half = length // 2
         stretch = Stretch(m + half, exponent, -half, length - half)
-        limbs = _limbs(window, stretch, degree)
+        limbs = limbs_for(window, stretch, degree)
         if limbs <= MOST_LIMBS:
             precision = 64 * limbs + spec.out.precision + 64
             model = taylor_model(spec.function, axis, stretch, degree, precision)
@@ -190,7 +190,7 @@ def _log2(value: mpq) -> float:
     return shift + log2(float(scale(value, -shift)))
 
 
-def _limbs(window: mpq, stretch: Stretch, degree: int) -> int:
+def limbs_for(window: mpq, stretch: Stretch, degree: int) -> int:
     """Limbs so that rounding the coefficients costs at most w/SLACK."""
     bits = degree * stretch.half_length.bit_length() - _log2(window / SLACK) + 4
     return LIMB_STEP * max(1, ceil(bits / (64 * LIMB_STEP)))

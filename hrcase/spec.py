@@ -59,8 +59,9 @@ def exponent_range(inp: Format, first: int, last: int, sign: str) -> Region:
     """2^first <= |x| < 2^(last+1), of one sign or both.
 
     Raises:
-        InputError: the range is reversed or holds no number of the format.
+        InputError: the range is reversed or holds no number of the format, or no such sign.
     """
+    _require_sign(sign)
     if first > last:
         raise InputError(f"the exponent range {first}:{last} is reversed; give A:B with A <= B")
     least = inp.parts(1)[1] if inp.subnormals else inp.emin
@@ -80,12 +81,22 @@ def exponent_range(inp: Format, first: int, last: int, sign: str) -> Region:
 
 
 def one_sign(inp: Format, sign: str) -> Region:
-    """Every number of one sign, zero left out; or everything."""
+    """Every number of one sign, zero left out; or everything.
+
+    Raises:
+        InputError: no such sign.
+    """
+    _require_sign(sign)
     if sign == "both":
         return everything(inp)
     if sign == "positive":
         return Region("x > 0", ((1, inp.max_ordinal + 1),), is_open=True)
     return Region("x < 0", ((-inp.max_ordinal, 0),), is_open=True)
+
+
+def _require_sign(sign: str) -> None:
+    if sign not in SIGNS:
+        raise InputError(f"no sign {sign!r}; give one of {', '.join(SIGNS)}")
 
 
 @dataclass(frozen=True, slots=True)

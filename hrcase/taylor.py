@@ -94,7 +94,7 @@ def derivative_bounds(
         ball = arb((stretch.centre, stretch.exponent)) + arb(
             0, arb((stretch.half_length, stretch.exponent))
         )
-        coefficients = _coefficients(f, ball, max(orders))
+        coefficients = coefficients_at(f, ball, max(orders))
         return [_magnitude(coefficients[order], axis, stretch, order) for order in orders]
 
 
@@ -109,18 +109,19 @@ def derivative_sign(f: Function, m: int, e: int) -> int:
     """The sign of f' at m 2^e, 0 where ball arithmetic does not tell."""
     # exp of a large x loses as many bits as x has before the point; erf squares it
     with flint_precision(512 + 2 * max(0, m.bit_length() + e)):
-        slope = _coefficients(f, arb((m, e)), 1)[1]
+        slope = coefficients_at(f, arb((m, e)), 1)[1]
         return int(slope > 0) - int(slope < 0)
 
 
 def _series(f: Function, x: arb, degree: int) -> list[arb]:
-    coefficients = _coefficients(f, x, degree)
+    coefficients = coefficients_at(f, x, degree)
     if not all(c.is_finite() for c in coefficients):
         raise SelfTestFailed(f"the series of {f.name} is not finite near {x}; please report it")
     return coefficients
 
 
-def _coefficients(f: Function, x: arb, degree: int) -> list[arb]:
+def coefficients_at(f: Function, x: arb, degree: int) -> list[arb]:
+    """f^(j)(x)/j! for j = 0 .. degree, at flint's precision; not finite at a singularity."""
     # flint cuts every series at its cap, 10 by default, and calls what lies beyond 0.
     previous, flint_context.cap = flint_context.cap, degree + 2
     try:

@@ -20,7 +20,7 @@ from hrcase.engine import METHODS
 from hrcase.engine.cuda import CudaEngine
 from hrcase.engine.devices import LEAST_CAPABILITY, CudaDevice, processor
 from hrcase.formats import format_by_name, scale
-from hrcase.search import search
+from hrcase.memory import search
 from hrcase.spec import SearchSpec, interval
 
 PIECE = ("--interval", "1,1.5", "--bits", "12", "--format", "binary32", "--runs", "1")

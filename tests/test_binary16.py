@@ -16,8 +16,8 @@ from gmpy2 import mpq
 from hrcase import flat
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.lattice import ROUNDINGS
+from hrcase.memory import search
 from hrcase.plan import Tuning
-from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 BINARY16, BFLOAT16, BINARY32 = FORMATS["binary16"], FORMATS["bfloat16"], FORMATS["binary32"]

@@ -8,7 +8,7 @@ from gmpy2 import mpq
 from hrcase.claim import Claim
 from hrcase.errors import InputError
 from hrcase.formats import Format
-from hrcase.search import search
+from hrcase.memory import search
 from hrcase.spec import Region, SearchSpec, everything, interval, one_sign
 
 TOY = Format("toy", 4, -3, 12)

@@ -19,9 +19,9 @@ from hrcase.engine.cuda import CudaEngine
 from hrcase.errors import HrcaseError
 from hrcase.formats import FORMATS
 from hrcase.job import units, walk
+from hrcase.memory import search
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, plan
-from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range
 from hrcase.toolchain import ToolchainError
 from hrcase.workers import Workers

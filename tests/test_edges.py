@@ -21,9 +21,9 @@ from hrcase.domain import removed, split
 from hrcase.formats import FORMATS, scale
 from hrcase.functions import function_by_name
 from hrcase.lattice import ROUNDINGS
+from hrcase.memory import search
 from hrcase.pieces import Piece, Removed, Rule
 from hrcase.plan import Tuning
-from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 BINARY32 = FORMATS["binary32"]

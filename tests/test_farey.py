@@ -18,8 +18,8 @@ from brute.blocks import (
 
 from hrcase.engine import Block, cpu
 from hrcase.formats import FORMATS, Format, scale
+from hrcase.memory import search
 from hrcase.plan import Tuning
-from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range, interval
 
 TOY = Format("toy20", 20, -30, 30)

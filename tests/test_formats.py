@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -17,6 +18,7 @@ from hrcase.formats import (
     FORMATS,
     NEAR,
     Format,
+    first_ordinal_above_0,
     first_ordinal_where,
     floor_log2,
     format_by_name,
@@ -155,24 +157,63 @@ def test_floor_log2(numerator: int, denominator: int) -> None:
     length=st.one_of(st.integers(0, 3 * NEAR), st.integers(0, 1 << 70)),
     data=st.data(),
 )
-def test_the_first_ordinal_is_found_whatever_is_guessed(
-    lo: int, length: int, data: st.DataObject
-) -> None:
+def test_the_first_ordinal_is_found(lo: int, length: int, data: st.DataObject) -> None:
     hi = lo + length
     near = st.integers(-2 * NEAR, 2 * NEAR)
     answer = data.draw(
         st.one_of(st.integers(lo, hi), near.map(lambda i: lo + i), near.map(lambda i: hi + i))
     )
     answer = max(lo, min(hi, answer))
-    guess = data.draw(st.one_of(st.none(), st.integers(-9, 9).map(lambda i: answer + i)))
     asked: list[int] = []
 
     def condition(ordinal: int) -> bool:
         asked.append(ordinal)
         return ordinal >= answer
 
-    assert first_ordinal_where(lo, hi, condition, guess) == answer
+    assert first_ordinal_where(lo, hi, condition) == answer
     assert all(lo <= ordinal < hi for ordinal in asked)
-    close = min(answer - lo, hi - answer) < NEAR - 1
-    if close or (guess is not None and abs(answer - guess) <= 3):
+    if min(answer - lo, hi - answer) < NEAR - 1:
         assert len(asked) <= 12
+
+
+@given(
+    lo=st.integers(-(1 << 70), 1 << 70),
+    length=st.integers(1, 1 << 60),
+    share=st.fractions(0, 1),
+    step=st.integers(0, 1 << 62),
+    shape=st.sampled_from(
+        [
+            lambda u: u,
+            lambda u: math.copysign(1.0, u),
+            lambda u: math.expm1(20 * u),
+            lambda u: u**3 or 1e-300,
+            lambda u: u * 1e-300,
+            lambda u: -1e6 if u < 0 else u,
+        ]
+    ),
+)
+def test_a_level_is_passed_where_it_is_whatever_its_shape(
+    lo: int, length: int, share: Fraction, step: int, shape: Callable[[float], float]
+) -> None:
+    answer = lo + max(1, round(share * length))
+    asked = 0
+
+    def level(ordinal: int) -> float:
+        nonlocal asked
+        assert lo <= ordinal <= lo + length
+        asked += 1
+        return shape((ordinal - answer + 0.5) / length)
+
+    assert first_ordinal_above_0(lo, lo + length, level, step) == answer
+    assert asked <= 5 * length.bit_length() + 40
+
+
+def test_a_smooth_level_takes_few_questions() -> None:
+    asked = []
+
+    def level(ordinal: int) -> float:
+        asked.append(ordinal)
+        return math.expm1((ordinal - (1 << 50) + 0.5) / 2**50)
+
+    assert first_ordinal_above_0(0, 1 << 52, level, 1 << 53) == 1 << 50
+    assert len(asked) < 20

@@ -6,7 +6,7 @@ import pytest
 from gmpy2 import mpq
 
 from hrcase import functions
-from hrcase.check import check
+from hrcase.argument import check
 from hrcase.errors import InputError, SelfTestFailed
 from hrcase.formats import FORMATS, Format
 from hrcase.lattice import lattice

@@ -31,4 +31,5 @@ def test_light_uses_load_nothing_heavy(code: str) -> None:
 
 
 def test_the_probe_sees_what_a_command_loads() -> None:
-    assert loaded_after("from hrcase.cli.main import run; run(['compare', '--help'])") == {"gmpy2"}
+    loaded = loaded_after("from hrcase.cli.main import run; run(['compare', '--help'])")
+    assert loaded == {"gmpy2", "flint"}

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from jobs import ASKED, SPEC, Captured, hrcase, plain_list, small_units, start
 
-from hrcase import search as in_memory
+from hrcase import memory as in_memory
 from hrcase.errors import HrcaseError, JobMismatch, SelfTestFailed, TryAgain
 from hrcase.hexfloat import parse_number
 from hrcase.job import run, schema, walk, weights

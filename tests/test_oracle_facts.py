@@ -13,7 +13,7 @@ from gmpy2 import mpq
 
 from hrcase.formats import FORMATS, scale
 from hrcase.hexfloat import parse_number, to_hex
-from hrcase.search import search
+from hrcase.memory import search
 from hrcase.spec import Region, SearchSpec, interval
 
 BINARY64 = FORMATS["binary64"]

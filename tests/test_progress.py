@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
-import os
-import pty
 import re
-import struct
-import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
+import terminal
 
 from hrcase.cli.progress import Watch, in_time
 from hrcase.job.progress import Progress
@@ -99,50 +94,30 @@ print("the end", file=sys.stderr)
 
 def on_terminal(columns: int, **variables: str) -> str:
     """What a terminal of so many columns gets."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
-    environment |= {"TERM": "xterm-256color", **variables}
     code = SHOWN.format(tests=str(Path(__file__).parent))
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    ) as process:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                shown += (more := os.read(ours, 1 << 16))
-            except OSError:  # the other side is closed
-                break
-            if not more:
-                break
-    os.close(ours)
-    assert process.returncode == 0, shown
-    return shown.decode()
-
-
-def without_codes(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    exit_code, shown = terminal.run([sys.executable, "-c", code], columns, **variables)
+    assert exit_code == 0, shown
+    return shown
 
 
 def test_a_terminal_of_60_columns_is_enough() -> None:
     shown = on_terminal(60)
-    lines = without_codes(shown).replace("\r", "\n").splitlines()
+    lines = terminal.without_codes(shown).replace("\r", "\n").splitlines()
     assert max(map(len, lines)) <= 60
     words = " ".join(" ".join(lines).split())
     for fact in ("6 of 10 units", "600 of 1e+03 arguments", "9 cases where 8.2 are expected"):
         assert fact in words
     assert re.search(r"\d s left", words)
     assert shown.endswith("the end\r\n")
-    assert re.search(r"\x1b\[[0-9;]*3[0-9]", shown)  # colours
+    assert terminal.has_colours(shown)
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")  # the cursor is back
     assert "\x1b[2K" in shown[shown.rindex("left") :]  # and the lines are cleared
 
 
 def test_no_color_is_respected() -> None:
     shown = on_terminal(80, NO_COLOR="1")
-    assert "6 of 10 units" in " ".join(without_codes(shown).split())
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", shown)
+    assert "6 of 10 units" in " ".join(terminal.without_codes(shown).split())
+    assert not terminal.has_colours(shown)
 
 
 def test_a_dumb_terminal_gets_no_codes() -> None:

@@ -10,7 +10,7 @@ from gmpy2 import mpq
 
 from hrcase.errors import InputError
 from hrcase.formats import FORMATS, Format, scale
-from hrcase.search import search
+from hrcase.memory import search
 from hrcase.spec import (
     Region,
     SearchSpec,

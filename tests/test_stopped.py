@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from hrcase import search as walk
+from hrcase import memory as walk
 from hrcase.cli import main, progress
 from hrcase.formats import FORMATS
 from hrcase.job.progress import Progress
-from hrcase.search import SearchResult, Stopped, search
+from hrcase.memory import SearchResult, Stopped, search
 from hrcase.spec import SearchSpec, exponent_range
 
 BINARY32 = FORMATS["binary32"]

@@ -15,6 +15,7 @@ from hrcase.job.weights import UNIT_WORK, weigh
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import Tuning, next_block, plan
 from hrcase.spec import SearchSpec, exponent_range, interval
+from hrcase.workers import Workers
 
 BINARY64 = FORMATS["binary64"]
 
@@ -75,6 +76,18 @@ def test_units_of_a_scanned_piece_are_short() -> None:
     parts = list(weight.parts(UNIT_WORK))
     assert max(part.count for part in parts) * EVALUATION / DOMAIN <= UNIT_WORK
     assert sum(part.count for part in parts) == 1 << 20
+
+
+def test_processes_split_as_this_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = spec_of("sinpi", 3, 4)
+    alone = make_plan(spec)
+    monkeypatch.setattr("hrcase.job.units.MANY_PARTS", 20)
+    with Workers(2) as workers:
+        together = make_plan(spec, workers=workers)
+        assert workers.are_running
+    prove_tiling(together)
+    assert together.pieces == alone.pieces
+    assert together.units == alone.units
 
 
 def test_very_long_searches_get_longer_units(monkeypatch: pytest.MonkeyPatch) -> None:

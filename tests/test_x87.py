@@ -20,9 +20,9 @@ from hrcase.engine.cpu import run
 from hrcase.export.reader import read_list
 from hrcase.formats import FORMATS, scale
 from hrcase.hexfloat import parse_number, to_hex
+from hrcase.memory import search
 from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block
-from hrcase.search import search
 from hrcase.spec import Region, SearchSpec, exponent_range, interval
 
 X87 = FORMATS["x87"]

@@ -15,7 +15,7 @@ from itertools import pairwise
 import pytest
 from gmpy2 import mpq
 
-from hrcase import check, ziv
+from hrcase import argument, ziv
 from hrcase.cases import HRCase
 from hrcase.enclosure import Interval, by_arb
 from hrcase.errors import SelfTestFailed
@@ -237,7 +237,7 @@ def test_refine_fails_when_arb_says_otherwise(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(SelfTestFailed, match=r"disagree on exp at .*\*2\^"):
         refine(spec("exp"), KNOWN)
     with pytest.raises(SelfTestFailed, match="disagree"):
-        check.check(REGISTRY["exp"], BINARY64, BINARY64, BINARY64.value(KNOWN))
+        argument.check(REGISTRY["exp"], BINARY64, BINARY64, BINARY64.value(KNOWN))
 
 
 def test_refine_fails_when_arb_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

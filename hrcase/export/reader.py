@@ -1,10 +1,12 @@
-"""Reading case lists, whoever wrote them: our CSV, CORE-MATH's `.wc`, BaCSeL's output.
+"""Reading case lists, whoever wrote them: our CSV, CORE-MATH's `.wc`, `.bin`, BaCSeL's output.
 
 Every line is understood or refused with its file, number and text: a line passed over in silence
 could be the one case that matters.
 """
 
+import math
 import re
+import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,10 @@ from hrcase.hexfloat import parse_bound, parse_number
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One argument of a list, with the distance (in ulps) where the list states it."""
+    """One argument of a list, with the distance (in ulps) where the list states it.
+
+    `line` is its line, or the place of the number in a `.bin` file, from 1.
+    """
 
     x: mpq
     distance: mpq | None
@@ -29,8 +34,9 @@ class Entry:
 class CaseList:
     """What a file holds: its entries in file order, and what the file says of them.
 
-    `skipped` counts tokens that are no finite argument (nan, snan, ±inf) in a `.wc` file.
+    `skipped` counts what is no finite argument (nan, snan, ±inf) in a `.wc` or `.bin` file.
     `function` and `format_name` are None where the file does not say them.
+    `is_ours`: the distances were computed by hrcase. Those of BaCSeL were not, and are no proof.
     """
 
     path: Path
@@ -38,10 +44,17 @@ class CaseList:
     skipped: int
     function: str | None
     format_name: str | None
+    is_ours: bool = False
+
+    @property
+    def states_distances(self) -> bool:
+        """Whether some entry states its distance."""
+        return any(entry.distance is not None for entry in self.entries)
 
 
 _Lines = Iterable[tuple[int, str]]
 
+_DOUBLE = struct.Struct("<d")
 _NOT_FINITE = re.compile(r"[+-]?(?:s?nan|inf|infinity)", re.IGNORECASE)
 _BACSEL = re.compile(
     r"\*\*\* x=(-?[0-9]+)(?:\*2\^(-?[0-9]+))?, distance is: ([0-9.]+(?:[eE][+-]?[0-9]+)?)"
@@ -49,7 +62,7 @@ _BACSEL = re.compile(
 
 
 def read_list(path: str | Path) -> CaseList:
-    """Read a `.csv` file with our header, a `.wc` file, or (any other suffix) BaCSeL's output.
+    """Read a `.csv` file with our header, a `.wc`, a `.bin`, or (any other suffix) BaCSeL's output.
 
     Raises InputError when the file cannot be read, or a line of it is not understood.
     """
@@ -57,6 +70,8 @@ def read_list(path: str | Path) -> CaseList:
     readers = {".csv": _read_csv, ".wc": _read_wc}
     read: Callable[[Path, _Lines], CaseList] = readers.get(path.suffix.lower(), _read_bacsel)
     try:
+        if path.suffix.lower() == ".bin":
+            return _read_bin(path, path.read_bytes())
         with open(path, encoding="utf-8", errors="replace", newline="") as stream:
             return read(path, enumerate((line.rstrip("\r\n") for line in stream), start=1))
     except OSError as error:
@@ -83,6 +98,22 @@ def _read_wc(path: Path, lines: _Lines) -> CaseList:
     return CaseList(path, tuple(entries), skipped, None, None)
 
 
+def _read_bin(path: Path, content: bytes) -> CaseList:
+    """Doubles, little-endian, one after another."""
+    if len(content) % _DOUBLE.size:
+        raise InputError(
+            f"{path} has {len(content)} bytes, which is no whole number of doubles; it is cut off "
+            "or no .bin file; get it again, or rename it to what it is"
+        )
+    numbers = [number for (number,) in _DOUBLE.iter_unpack(content)]
+    entries = tuple(
+        Entry(mpq(number), None, place)
+        for place, number in enumerate(numbers, start=1)
+        if math.isfinite(number)
+    )
+    return CaseList(path, entries, len(numbers) - len(entries), None, None)
+
+
 def _read_csv(path: Path, lines: _Lines) -> CaseList:
     numbered = iter(lines)
     _, header = next(numbered, (1, ""))
@@ -101,7 +132,7 @@ def _read_csv(path: Path, lines: _Lines) -> CaseList:
             )
         entries.append(_csv_entry(path, number, line, row))
     function, format_name = named or (None, None)
-    return CaseList(path, tuple(entries), 0, function, format_name)
+    return CaseList(path, tuple(entries), 0, function, format_name, is_ours=True)
 
 
 def _csv_entry(path: Path, number: int, line: str, row: list[str]) -> Entry:

@@ -97,6 +97,8 @@ class Function:
         critical_points: the points between two bounds where f may stop being monotone,
             ascending, and perhaps one more at either end. A rational one is an exact ball.
         symmetry: "odd", "even" or "".
+        copies_from: for |x| from this bound on a binade holds several copies of the same cases,
+            as `copies` says; None where no binade does. Only the law depends on it (hrcase.law).
         tails: what theorems of its own settle (input and output format, M, rounding choice),
             ascending and disjoint.
         tails_in_words: these theorems, before the numbers are put in.
@@ -125,6 +127,8 @@ class Function:
     poles_in_words: str = ""
     critical_points: Callable[[mpq, mpq], Iterator[RealPoint]] = nowhere
     symmetry: str = ""
+    copies_from: mpq | None = None
+    copies: str = ""
     tails: Callable[[Format, Format, int, str], list[Tail]] = no_tails
     tails_in_words: str = ""
     identity_below: mpq = field(default_factory=lambda: mpq(0))

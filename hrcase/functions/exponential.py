@@ -93,6 +93,8 @@ EXP2 = Function(
         "x gives a rational 2^x only when it is an integer"
     ),
     monotone="exp2' = log(2) exp2 > 0",
+    copies_from=mpq(2),
+    copies="2^(x + n) = 2^n 2^x for integers n",
     evaluators="MPFR's exp2; Arb's exp(x log 2)",
     known_cases=(("0x1.e4596526bf94dp-10", -60.538), ("0x1.bfbbde44edfc5p-25", -60.433)),
 )

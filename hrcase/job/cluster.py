@@ -133,6 +133,7 @@ class ClusterHands:
     def __init__(self, client: Any, device: str) -> None:
         self.client, self.device = client, device
         self.progress: Progress | None = None
+        self.workers: Workers | None = None
         self._came: SimpleQueue[Any] = SimpleQueue()
         self._units: dict[str, tuple[Any, list[Unit]]] = {}
         self._size = 1

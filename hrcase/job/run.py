@@ -27,10 +27,14 @@ class Hands(Protocol):
     Attributes:
         in_words: their names.
         progress: how far they are.
+        workers: processes of this machine that plan; None where the search has none of them.
     """
 
     @property
     def in_words(self) -> str: ...
+
+    @property
+    def workers(self) -> Workers | None: ...
 
     progress: Progress | None
 
@@ -69,7 +73,7 @@ def work_on(
         HrcaseError: as `hands.run`; all that was done is kept.
     """
     store = job.store
-    plan = plan or _same_plan(job)
+    plan = plan or _same_plan(job, hands.workers)
     done = store.done()
     cases = {unit.unit: unit.cases for unit in done}
     left = [unit for unit in store.own if unit.number not in cases]
@@ -92,8 +96,8 @@ def work_on(
         )
 
 
-def _same_plan(job: Job) -> Plan:
-    plan = make_plan(job.store.spec)
+def _same_plan(job: Job, workers: Workers | None) -> Plan:
+    plan = make_plan(job.store.spec, workers=workers)
     if plan_digest(plan.pieces, plan.outside) != job.store.plan:
         raise JobMismatch(
             f"hrcase {version()} splits this search in another way than the program that made the "

@@ -256,7 +256,12 @@ class Store:
             pass
 
     def rows(self) -> Iterator[tuple[str, ...]]:
-        """The cases of the finished units as columns of a CSV list, ascending in x.
+        """The cases of the finished units as columns of a CSV list, ascending in x."""
+        for _, cases in self.results():
+            yield from cases
+
+    def results(self) -> Iterator[tuple[Done, list[tuple[str, ...]]]]:
+        """The finished units, ascending, each with the cases of `rows`.
 
         Those of a unit come after they were found to match its digest.
         """
@@ -271,7 +276,7 @@ class Store:
                 self._require(
                     _table_digest([*listed, *also]) == found, f"the cases of unit {unit.unit}"
                 )
-                yield from (case[2:] for case in listed)
+                yield unit, [case[2:] for case in listed]
             rest = cases.fetchone() or exact.fetchone()
             self._require(rest is None, "the cases")
 

@@ -10,24 +10,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
+from itertools import chain, islice
 from time import perf_counter
 
-from hrcase.domain import DEFAULT_SCAN, removed, split
+from hrcase.domain import DEFAULT_SCAN, Part, cut, merged, removed, split_part
 from hrcase.errors import InputError
 from hrcase.job import weights as of_work
 from hrcase.job.weights import Weight, weigh
 from hrcase.pieces import Piece, Removed, Rule
 from hrcase.spec import SearchSpec
+from hrcase.workers import Workers
 
 MOST_UNITS = 1 << 17
 """From so many on units are longer."""
 
 MANY_UNITS = 256
 """Where a device does so many units, worker processes plan them; they take a second to start."""
+
+MANY_PARTS = 64
+"""So many parts of the domain, between turns and poles, are split by worker processes."""
+
+PARTS_AT_ONCE = 16
 
 BYTES_A_ROW = 140
 SECONDS_A_CASE = 1e-4
@@ -113,13 +122,17 @@ def expected_cases(spec: SearchSpec, pieces: Iterable[Piece]) -> float:
 
 
 def make_plan(
-    spec: SearchSpec, scan: int | None = None, on_many: Callable[[], None] | None = None
+    spec: SearchSpec,
+    scan: int | None = None,
+    on_many: Callable[[], None] | None = None,
+    workers: Workers | None = None,
 ) -> Plan:
     """Split what is asked into pieces, and these into units.
 
     Args:
         scan: ranges of at most so many arguments are scanned (hrcase.domain.DEFAULT_SCAN).
         on_many: called, perhaps several times, as soon as there is work for MANY_UNITS units.
+        workers: split and plan what has many parts; default one process a processor.
 
     Raises:
         InputError: nothing of the range can be searched.
@@ -128,25 +141,68 @@ def make_plan(
     weights: list[Weight] = []
     work = 0.0
     started = perf_counter()
-    for piece in split(spec, DEFAULT_SCAN if scan is None else scan):
-        split_at = perf_counter()
-        plan.seconds["splitting"] += split_at - started
-        plan.pieces.append(piece)
-        if piece.rule is not Rule.SETTLED:
-            for weight in weigh(spec, piece):
+    with ExitStack() as stack:
+        workers = workers or stack.enter_context(Workers(os.cpu_count() or 1))
+        for piece, of_piece in _weighed(spec, DEFAULT_SCAN if scan is None else scan, workers):
+            plan.pieces.append(piece)
+            for weight in of_piece:
                 weights.append(weight)
                 plan.shapes |= weight.shapes
                 work += weight.work
             if work >= MANY_UNITS * of_work.UNIT_WORK and on_many is not None:
                 on_many()
-        started = perf_counter()
-        plan.seconds["planning"] += started - split_at
     most = max(of_work.UNIT_WORK, work / MOST_UNITS)
     for weight in weights:
         for part in weight.parts(most):
             share = part.count / weight.piece.count
             plan.units.append(Unit(len(plan.units), part, share * weight.work))
+    plan.seconds["splitting"] += perf_counter() - started
     return plan
+
+
+Weighed = tuple[Piece, list[Weight]]
+
+
+def _weighed(spec: SearchSpec, scan: int, workers: Workers) -> Iterator[Weighed]:
+    """The pieces, and the weights of those that are searched or scanned."""
+    searched: dict[int, list[Weight]] = {}
+
+    def pieces() -> Iterator[Piece]:
+        for piece, of_piece in _by_parts(spec, scan, workers):
+            if of_piece:
+                searched[piece.lo] = of_piece
+            yield piece
+
+    for piece in merged(pieces()):
+        if piece.rule is Rule.SCANNED:
+            yield piece, list(weigh(spec, piece))
+        else:
+            yield piece, searched.pop(piece.lo, [])
+
+
+def _by_parts(spec: SearchSpec, scan: int, workers: Workers) -> Iterator[Weighed]:
+    """The pieces before neighbours are merged, with weights if searched; by processes if many."""
+    parts = cut(spec)
+    first = list(islice(parts, MANY_PARTS))
+    if len(first) < MANY_PARTS:
+        for part in first:
+            yield from _weigh_part(spec, scan, part)
+        return
+    rest = iter(lambda: list(islice(parts, PARTS_AT_ONCE)), [])
+    items = ((spec, scan, some) for some in chain([first], rest))
+    for weighed in workers.ordered(_weigh_parts, items):
+        yield from weighed
+
+
+def _weigh_parts(item: tuple[SearchSpec, int, list[Part]]) -> list[Weighed]:
+    """The work of a process."""
+    spec, scan, parts = item
+    return [weighed for part in parts for weighed in _weigh_part(spec, scan, part)]
+
+
+def _weigh_part(spec: SearchSpec, scan: int, part: Part) -> Iterator[Weighed]:
+    for piece in split_part(spec, part, scan):
+        yield piece, list(weigh(spec, piece)) if piece.rule is Rule.SEARCHED else []
 
 
 def plan_digest(pieces: list[Piece], outside: list[Removed]) -> str:

@@ -11,9 +11,9 @@ from brute.reference import check_record
 from hrcase.domain import split
 from hrcase.engine.cpu import run
 from hrcase.formats import Format
+from hrcase.memory import search
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, plan
-from hrcase.search import search
 from hrcase.spec import SearchSpec, exponent_range
 
 DOMAIN_LOG2 = {20: 6, 24: 6, 28: 8}

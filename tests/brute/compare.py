@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from brute.reference import Nearest, Value, check_record, evaluate, nearest
 from hrcase.formats import scale
+from hrcase.memory import SearchResult
 from hrcase.pieces import Piece, Settlement
-from hrcase.search import SearchResult
 from hrcase.spec import SearchSpec
 
 Reference = dict[int, Nearest]

@@ -8,8 +8,8 @@ from functools import lru_cache
 from brute.compare import Reference, check_result
 from brute.reference import Value, nearest, values
 from hrcase.formats import Format
+from hrcase.memory import SearchResult, search
 from hrcase.plan import Tuning
-from hrcase.search import SearchResult, search
 from hrcase.spec import Region, SearchSpec
 
 SHORT = Tuning(domain_log2=6, scan=16)

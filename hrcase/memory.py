@@ -156,7 +156,8 @@ def search(
 
     with Workers(threads) as workers:
         try:
-            plan = make_plan(spec, tuning.scan, workers.start if crew.is_device else None)
+            on_many = workers.start if crew.is_device else None
+            plan = make_plan(spec, tuning.scan, on_many, workers)
         except KeyboardInterrupt:
             raise Stopped([], list(spec.region.ranges), [], []) from None
         plan.refuse_floods(most_cases)
