@@ -8,13 +8,14 @@ CUDA_ARCH ?= sm_90
 bin := .venv/bin
 stamp := .venv/installed
 
-.PHONY: help venv search test lint format types kernels sanitize dist clean
+.PHONY: help venv search test lint format types docs kernels sanitize dist clean
 
 help:
 	@echo "make search    find hard-to-round cases: SEARCH_ARGS='$(SEARCH_ARGS)'"
 	@echo "make test      run the tests"
 	@echo "make lint      ruff: rules and layout"
 	@echo "make types     mypy --strict over every Python file"
+	@echo "make docs      write docs/commands.md, build the site of docs/ into build/site"
 	@echo "make kernels   compile the device kernels with nvcc, for CUDA_ARCH=$(CUDA_ARCH)"
 	@echo "make sanitize  run the kernel tests on the CPU under ASan and UBSan"
 	@echo "make dist      build wheel and sdist into build/dist"
@@ -46,6 +47,12 @@ format: venv
 
 types: venv
 	.ci/types $(bin)/python
+
+docs: venv
+	@mkdir -p build
+	$(bin)/python .ci/commands.py > build/commands.md
+	mv build/commands.md docs/commands.md
+	$(bin)/mkdocs build --strict --quiet -f .ci/mkdocs.yml
 
 kernels: venv
 	$(bin)/python .ci/compile_kernels.py $(CUDA_ARCH)

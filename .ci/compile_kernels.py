@@ -1,7 +1,8 @@
 """Compile every kernel shape for one GPU architecture: python .ci/compile_kernels.py sm_90.
 
 Any warning is an error. So is any spill or stack frame: the kernels are fast because all that they
-work on lives in registers, and a compiler that gives that up does so without a word.
+work on lives in registers, and a compiler that gives that up does so without a word. The kernel
+that asks CUDA's own functions (hrcase/libm) is compiled too; what those put on a stack is theirs.
 """
 
 import re
@@ -11,6 +12,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+from hrcase.libm.device import SOURCE as LIBM
 from hrcase.plan import DEGREES, LIMB_STEP, MOST_LIMBS
 from hrcase.toolchain import source_directory
 
@@ -25,7 +27,7 @@ _KERNEL = re.compile(
 )
 
 
-def compiler_report(source: str, arch: str, *shape: str) -> str:
+def compiler_report(source: Path, arch: str, *shape: str) -> str:
     """What nvcc and ptxas say of a source; exits when it does not compile without warnings."""
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run(
@@ -33,13 +35,13 @@ def compiler_report(source: str, arch: str, *shape: str) -> str:
                 *("nvcc", f"-arch={arch}", "-cubin", "-O3", "-std=c++17"),
                 *("-Werror", "all-warnings", "-Xptxas", "-v"),
                 *shape,
-                *("-o", str(Path(directory) / "kernels.cubin"), str(source_directory() / source)),
+                *("-o", str(Path(directory) / "kernels.cubin"), str(source)),
             ],
             capture_output=True,
             text=True,
         )
     if done.returncode:
-        sys.exit(f"{done.stderr}nvcc failed for {source} {' '.join(shape)}, {arch}")
+        sys.exit(f"{done.stderr}nvcc failed for {source.name} {' '.join(shape)}, {arch}")
     return done.stderr
 
 
@@ -59,10 +61,14 @@ def check(report: str, shape: str) -> int:
 
 def main(arch: str) -> None:
     """Compile and check all shapes; exits with 1 when a kernel leaves the registers."""
-    bad = check(compiler_report("walks.cu", arch), f"{arch} walks")
+    bad = check(compiler_report(source_directory() / "walks.cu", arch), f"{arch} walks")
     for degree, limbs in SHAPES:
-        report = compiler_report("kernels.cu", arch, f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
+        shape = (f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
+        report = compiler_report(source_directory() / "kernels.cu", arch, *shape)
         bad += check(report, f"{arch} degree {degree} limbs {limbs}")
+    for function, real in (("cos", "double"), ("cosf", "float")):
+        compiler_report(LIBM, arch, f"-DFUNCTION={function}", f"-DREAL={real}")
+        print(f"{arch} {function} of CUDA: compiles")
     if bad:
         sys.exit(f"{bad} kernels use a stack frame or spill registers")
 

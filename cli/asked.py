@@ -1,4 +1,4 @@
-"""The options that say what is searched: those of `hrcase search` and `hrcase plan`."""
+"""The options that say what is searched: those of `search`, `plan` and `sample`."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,6 +10,8 @@ from hrcase.asked import spec_of
 from hrcase.formats import FORMATS
 from hrcase.lattice import ROUNDINGS
 from hrcase.spec import SIGNS
+
+Command = Callable[..., None]
 
 OPTIONS = (
     click.argument("function"),
@@ -55,14 +57,23 @@ WORDS = (
 )
 
 
-def asked_options(command: Callable[..., None]) -> Callable[..., None]:
+NO_BITS = tuple(word for word in WORDS if word != "bits")
+
+
+def asked_options(command: Command, words: tuple[str, ...] = WORDS) -> Command:
     """FUNCTION and the options that say what is asked; the command gets `spec` in their place."""
 
     @wraps(command)
     def with_spec(**given: Any) -> None:
-        words = {word: given.pop(word) for word in WORDS}
-        command(spec=spec_of(**words), **given)
+        command(spec=spec_of(**{word: given.pop(word) for word in words}), **given)
 
-    for option in reversed(OPTIONS):
-        with_spec = option(with_spec)
-    return with_spec
+    decorated: Command = with_spec
+    for word, option in reversed(tuple(zip(WORDS, OPTIONS, strict=True))):
+        if word in words:
+            decorated = option(decorated)
+    return decorated
+
+
+def region_options(command: Command) -> Command:
+    """As `asked_options`, without --bits."""
+    return asked_options(command, NO_BITS)

@@ -25,6 +25,8 @@ COMMANDS = {
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",
     "compare": "Compare two lists of cases.",
     "tables": "Run lines of the certified exp tables.",
+    "sample": "Draw medium-hard arguments at random, reproducibly.",
+    "libm": "Say what a library rounds wrongly.",
     "functions": "List the functions, or say all about one.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",

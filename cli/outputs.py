@@ -2,14 +2,20 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
+from hrcase.cases import HRCase
 from hrcase.claim import Claim
 from hrcase.cli.errors import UsageError
 from hrcase.export import atomic_write, atomic_write_bytes, check_writable
+from hrcase.export.csv import write_csv
+from hrcase.export.thin import Thinning
+from hrcase.export.wc import write_wc
 from hrcase.job.directory import reading
-from hrcase.job.export import claim_of, refuse_wide, write_binary, write_text
+from hrcase.job.export import claim_of, refuse_kind, write_binary, write_text
 from hrcase.job.store import Store
+from hrcase.spec import SearchSpec
 
 SUFFIXES = (".csv", ".wc")
 
@@ -42,10 +48,31 @@ def write_claim(claim: Claim, output: Path) -> None:
         stream.write("\n")
 
 
-def export_job(directory: Path, kind: str, output: Path | None) -> None:
+def write_list(
+    spec: SearchSpec, cases: Iterable[HRCase], claim: Claim, output: Path | None
+) -> None:
+    """Write cases: to stdout as CSV, or to a file of either kind with the claim beside it."""
+    if output is None:
+        write_csv(sys.stdout, spec.function_name, spec.inp.name, cases)
+        return
+    with atomic_write(output) as stream:
+        if output.suffix == ".wc":
+            write_wc(stream, claim.to_text(), cases)
+        else:
+            write_csv(stream, spec.function_name, spec.inp.name, cases)
+    write_claim(claim, output)
+
+
+def export_job(
+    directory: Path, kind: str, output: Path | None, thinning: Thinning | None = None
+) -> None:
     """Write the list of a complete job: to stdout, or to a file with its claim beside it.
 
     Everything is checked before the first byte is written.
+
+    Args:
+        kind: of SUFFIXES.
+        thinning: which cases to keep; default all.
 
     Raises:
         Interrupted: the job is not complete.
@@ -53,24 +80,23 @@ def export_job(directory: Path, kind: str, output: Path | None) -> None:
         InputError: there is no such job, or its list cannot be of this kind.
     """
     with reading(directory, whole=True) as store:
-        claim = claim_of(store)
-        if kind == "bin":
-            refuse_wide(store.spec.inp)
+        claim_of(store)
+        refuse_kind(kind, store.spec)
         if output is None:
-            _to_stdout(store, kind)
+            _to_stdout(store, kind, thinning)
             return
         if kind == "bin":
             with atomic_write_bytes(output) as stream:
-                write_binary(store, stream)
+                claim = write_binary(store, stream, thinning)
         else:
             with atomic_write(output) as text:
-                write_text(store, kind, text)
+                claim = write_text(store, kind, text, thinning)
         write_claim(claim, output)
 
 
-def _to_stdout(store: Store, kind: str) -> None:
+def _to_stdout(store: Store, kind: str, thinning: Thinning | None) -> None:
     if kind == "bin":
-        write_binary(store, sys.stdout.buffer)
+        write_binary(store, sys.stdout.buffer, thinning)
         sys.stdout.buffer.flush()
     else:
-        write_text(store, kind, sys.stdout)
+        write_text(store, kind, sys.stdout, thinning)

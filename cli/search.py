@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -13,14 +13,12 @@ from hrcase import memory as walk
 from hrcase.claim import bits_in_words, range_text, settled_line
 from hrcase.cli.asked import asked_options
 from hrcase.cli.errors import UsageError
-from hrcase.cli.outputs import check_output, export_job, write_claim
+from hrcase.cli.outputs import check_output, export_job, write_list
 from hrcase.cli.progress import Watch
 from hrcase.cli.work import Means, engines, means_options, start_job
 from hrcase.domain import split
 from hrcase.errors import Interrupted
-from hrcase.export import atomic_write
 from hrcase.export.csv import write_csv
-from hrcase.export.wc import write_wc
 from hrcase.hexfloat import to_hex
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
@@ -95,7 +93,7 @@ def command(
             )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
-    _give(result, output)
+    write_list(result.spec, result.cases, result.claim, output)
     click.echo(f"device    {', '.join(engine.name for engine in found)}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
@@ -125,24 +123,6 @@ def _budgets(spec: SearchSpec, tuning: Tuning) -> Iterator[str]:
             f"method {planned.method}; w is 2^-{spec.bits} ulp"
         )
         yield from planned.budget.explain(1 << block.domain_log2 if block.domain_log2 else 0)
-
-
-def _give(result: walk.SearchResult, output: Path | None) -> None:
-    """Write the list: to stdout, or with its claim beside it."""
-    if output is None:
-        _write(result, sys.stdout, ".csv")
-        return
-    with atomic_write(output) as stream:
-        _write(result, stream, output.suffix)
-    write_claim(result.claim, output)
-
-
-def _write(result: walk.SearchResult, stream: TextIO, suffix: str) -> None:
-    spec = result.spec
-    if suffix == ".wc":
-        write_wc(stream, result.claim.to_text(), result.cases)
-    else:
-        write_csv(stream, spec.function_name, spec.inp.name, result.cases)
 
 
 def _remainder(spec: SearchSpec, stopped: walk.Stopped) -> str:

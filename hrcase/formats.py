@@ -123,6 +123,21 @@ class Format:
             raise InputError(f"{value} is not a number of {self.name}")
         return ordinal
 
+    def round_magnitude(self, value: mpq) -> tuple[int, int, int]:
+        """Ordinals of an exact value >= 0 rounded down, to nearest (ties to even), and up.
+
+        max_ordinal + 1 stands for infinity: to nearest, from 2^emax (2 - 2^-p) on.
+        """
+        up = self.ceil_ordinal(value)
+        if up <= self.max_ordinal and self.value(up) == value:
+            return up, up, up
+        down = up - 1
+        top = self.value(up) if up <= self.max_ordinal else scale(1, self.emax + 1)
+        beyond_middle = 2 * value - self.value(down) - top
+        even = 0 if self.subnormals else 1  # parity of the ordinals of even significands
+        is_up = beyond_middle > 0 or (beyond_middle == 0 and up % 2 == even)
+        return down, (up if is_up else down), up
+
     def _floor_magnitude(self, value: mpq) -> int:
         """Largest ordinal whose number is <= value >= 0; max_ordinal + 1 above 2^(emax+1)."""
         if value == 0:

@@ -5,6 +5,8 @@ binary, made on first use: `host.cpp` by g++ into a shared object, `kernels.cu` 
 cubin. A cache entry is named by the SHA-256 of all that it depends on: the text of every source,
 the options, the compiler's version and the target. Beside it lies the digest of its bytes: an
 entry that does not match it is built anew.
+
+The small programs of other packages (hrcase.libm) are compiled and kept the same way.
 """
 
 import fcntl
@@ -23,6 +25,7 @@ from hrcase.disk import sync
 from hrcase.errors import NoDevice
 
 _HOST_OPTIONS: tuple[str, ...] = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC")
+_PROGRAM_OPTIONS = ("-O2", "-std=c11", "-frounding-math")
 _SANITIZE_OPTIONS = (
     "-O1",
     "-g",
@@ -35,12 +38,13 @@ _SANITIZE_OPTIONS = (
 )
 _INSTALL = {
     "g++": 'type "apt-get install g++"',
+    "gcc": 'type "apt-get install gcc"',
     "nvcc": "install NVIDIA's CUDA toolkit and put its bin directory on PATH",
 }
 
 
 class ToolchainError(NoDevice):
-    """A compiler is missing or cannot compile the kernels."""
+    """A compiler is missing or cannot compile what it is given."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class _Build:
     options: tuple[str, ...]
     suffix: str
     target: str  # what the options leave open: the CPU behind -march=native
+    libraries: tuple[str, ...] = ()  # options of the linker, which follow the source
 
 
 def compile_host(degree: int, limbs: int, sanitize: bool = False) -> Path:
@@ -81,8 +86,33 @@ def compile_walks(arch: str) -> Path:
 
 
 def _compile_for_device(source: str, arch: str, *shape: str) -> Path:
-    options = (f"-arch={arch}", "-cubin", "-O3", "-std=c++17", *shape)
-    return _compile(_Build("nvcc", source, options, ".cubin", arch))
+    return _compile(_device_build(source, arch, *shape))
+
+
+def _device_build(source: str, arch: str, *definitions: str) -> _Build:
+    options = (f"-arch={arch}", "-cubin", "-O3", "-std=c++17", *definitions)
+    return _Build("nvcc", source, options, ".cubin", arch)
+
+
+def compile_program(source: Path, options: Sequence[str], libraries: tuple[str, ...]) -> Path:
+    """A program made by gcc of one C source, which may include what lies beside it.
+
+    Args:
+        libraries: to link with, such as "-lm".
+
+    Raises ToolchainError if gcc is missing or fails.
+    """
+    options = (*_PROGRAM_OPTIONS, *options)
+    build = _Build("gcc", source.name, options, ".bin", platform.machine(), libraries)
+    return _compile(build, source.parent)
+
+
+def compile_cubin(source: Path, arch: str, definitions: Sequence[str]) -> Path:
+    """The cubin of one CUDA source for one architecture.
+
+    Raises ToolchainError if nvcc is missing or fails.
+    """
+    return _compile(_device_build(source.name, arch, *definitions), source.parent)
 
 
 def compiler_release(compiler: str) -> str:
@@ -136,9 +166,9 @@ def _shape(degree: int, limbs: int) -> tuple[str, str]:
     return f"-DDEGREE={degree}", f"-DLIMBS={limbs}"
 
 
-def _compile(build: _Build) -> Path:
+def _compile(build: _Build, sources: Path | None = None) -> Path:
     directory = cache_directory()
-    sources = source_directory()
+    sources = source_directory() if sources is None else sources
     entry = directory / (_key(build, sources) + build.suffix)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -156,8 +186,8 @@ def _compile(build: _Build) -> Path:
 def _key(build: _Build, sources: Path) -> str:
     """SHA-256 over everything that the binary depends on, in a form without ambiguity."""
     digest = hashlib.sha256()
-    files = sorted(path for path in sources.iterdir() if path.is_file())
-    parts = [build.source, *build.options, _version(build.compiler), build.target]
+    files = sorted(p for p in sources.iterdir() if p.is_file() and p.suffix != ".py")
+    parts = [build.source, *build.options, *build.libraries, _version(build.compiler), build.target]
     for path in files:
         parts += [path.name, path.read_text(encoding="utf-8")]
     for part in parts:
@@ -175,7 +205,8 @@ def _make(build: _Build, sources: Path, entry: Path) -> None:
     digest_path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(dir=entry.parent) as temporary:
         binary = Path(temporary) / entry.name
-        _run_compiler((build.compiler, *build.options, "-o", str(binary), build.source), sources)
+        command = (build.compiler, *build.options, "-o", str(binary), build.source)
+        _run_compiler((*command, *build.libraries), sources)
         digest = Path(temporary) / digest_path.name
         digest.write_text(_digest(binary) + "\n", encoding="ascii")
         _keep(binary, entry)
@@ -216,13 +247,13 @@ def _run_compiler(command: Sequence[str], directory: Path) -> str:
         done = subprocess.run(command, cwd=directory, capture_output=True, text=True)
     except FileNotFoundError:
         raise ToolchainError(
-            f"no {command[0]} found: hrcase compiles its kernels on first use and needs it on "
-            f"PATH; {_INSTALL[command[0]]}"
+            f"no {command[0]} found: hrcase compiles its kernels and small programs on first use "
+            f"and needs it on PATH; {_INSTALL[command[0]]}"
         ) from None
     if done.returncode:
         raise ToolchainError(
-            f"{command[0]} cannot compile the kernels (exit status {done.returncode}): "
-            f"{_first_error(done.stderr)}; to see it all, type in {directory}: {' '.join(command)}"
+            f"{command[0]} fails in {directory} (exit status {done.returncode}): "
+            f"{_first_error(done.stderr)}; to see it all, type in there: {' '.join(command)}"
         )
     return done.stdout
 

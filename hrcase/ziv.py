@@ -172,22 +172,29 @@ def describe(out: Format, x: mpq, point: Nearest, y: Interval) -> HRCase | None:
     Args:
         point: the breakpoint nearest to the enclosure y of f(x), with point.low > 0.
     """
-    texts = [(decimal(d), floor_log2(d)) for d in (point.low, point.high)]
+    texts = [decimal(d) for d in (point.low, point.high)]
     rounded = [round_to(out, end, "nearest") for end in y]
-    log2_distance = log2_decimal(point.low, point.high)
-    if texts[0] != texts[1] or rounded[0] != rounded[1] or log2_distance is None:
+    log2_distance, bits = log2_decimal(point.low, point.high), identical_bits(point)
+    if texts[0] != texts[1] or rounded[0] != rounded[1] or log2_distance is None or bits is None:
         return None
-    distance, floor = texts[0]
-    is_power_of_two = point.low == point.high == scale(1, floor)
     return HRCase(
         x=x,
         y_nearest=rounded[0],
         breakpoint="midpoint" if point.is_midpoint else "number",
         side="above" if point.is_above else "below",
         log2_distance=log2_distance,
-        distance_ulp=distance,
-        identical_bits=-floor - (1 if is_power_of_two else 2),
+        distance_ulp=texts[0],
+        identical_bits=bits,
     )
+
+
+def identical_bits(point: Nearest) -> int | None:
+    """k = floor(-log2(distance in ulps)) - 1, of a distance > 0; None where it is not certain."""
+    floor = floor_log2(point.low)
+    if floor != floor_log2(point.high):
+        return None
+    is_power_of_two = point.low == point.high == scale(1, floor)
+    return -floor - (1 if is_power_of_two else 2)
 
 
 def nearest_breakpoint(out: Format, rounding: str, y: Interval) -> Nearest | None:
@@ -231,25 +238,9 @@ def round_to(out: Format, y: mpq, mode: str) -> mpq | Infinite:
     if y < 0:
         mirrored = {"up": "down", "down": "up"}.get(mode, mode)
         return -round_to(out, -y, mirrored)
-    ceiling = out.ceil_ordinal(y)
-    last = out.max_ordinal
-    if ceiling <= last and out.value(ceiling) == y:
-        return y
-    floor_value = out.value(ceiling - 1)
-    ceiling_value = out.value(ceiling) if ceiling <= last else scale(1, out.emax + 1)
-    if mode == "nearest":
-        doubled = 2 * y - floor_value - ceiling_value
-        upward = doubled > 0 or (doubled == 0 and ceiling % 2 == _evenness(out))
-    else:
-        upward = mode == "up"
-    if not upward:
-        return floor_value
-    return ceiling_value if ceiling <= last else float("inf")
-
-
-def _evenness(out: Format) -> int:
-    """Parity of the ordinals of numbers with an even significand."""
-    return 0 if out.subnormals else 1
+    down, nearest, up = out.round_magnitude(y)
+    ordinal = {"nearest": nearest, "up": up}.get(mode, down)
+    return out.value(ordinal) if ordinal <= out.max_ordinal else float("inf")
 
 
 def decimal(value: mpq) -> str:

@@ -124,6 +124,10 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
     "compare, no file": (["compare", "a.csv", "b.csv"], 2, "run: hrcase compare --help"),
     "tables": (["tables", "bad.csv", *CPU], 2, "correct it or remove it"),
     "tables, no file": (["tables", "nowhere", *CPU], 2, "run: hrcase tables --help"),
+    "sample": (["sample", "exp", "--distance", "2^-12"], 2, "give, say, 2^-35:2^-12"),
+    "libm": (["libm", "exq"], 2, "did you mean exp"),
+    "libm, no file": (["libm", "exp", "--cases", "nowhere"], 2, "run: hrcase libm --help"),
+    "libm, a wrong list": (["libm", "exp", "--cases", "bad.csv"], 2, "correct the line"),
     "functions": (["functions", "exq"], 2, "did you mean exp"),
     "bench": (["bench", "exp", "--interval", "1;2"], 2, "write it like 1,2"),
 }

@@ -112,6 +112,8 @@ def test_counts_are_those_of_the_list(figures: Figures, rows: list[dict[str, str
             if 2.0**r.first <= r.sign * float.fromhex(row["x"]) < 2.0 ** (r.last + 1)
         ]
         assert r.tally.cases == len(mine)
+        assert r.tally.lawful == len(mine) or r.tally.reasons
+        assert r.tally.lawful == 0 or r.tally.expected
         for kind in ("number", "midpoint"):
             bits = [int(row["identical_bits"]) for row in mine if row["breakpoint"] == kind]
             assert r.tally.most_bits.get(kind) == max(bits, default=None)

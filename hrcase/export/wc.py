@@ -22,13 +22,13 @@ def write_wc(stream: TextIO, claim: str, cases: Iterable[HRCase]) -> None:
 def write_arguments(stream: TextIO, claim: str, arguments: Iterable[str]) -> None:
     """As `write_wc`, of arguments in hexadecimal."""
     for paragraph in claim.splitlines():
-        for line in _wrapped(paragraph):
+        for line in wrapped(paragraph):
             stream.write(f"# {line}".rstrip() + "\n")
     for argument in arguments:
         stream.write(argument + "\n")
 
 
-def _wrapped(paragraph: str) -> list[str]:
+def wrapped(paragraph: str) -> list[str]:
     """The paragraph's lines; a long word (a list of bounds) is never cut in two."""
     lines = textwrap.wrap(paragraph, COMMENT_WIDTH, break_long_words=False, break_on_hyphens=False)
     return lines or [""]

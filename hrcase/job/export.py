@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import BinaryIO, TextIO
 
 from hrcase.claim import Claim, make_claim
 from hrcase.errors import InputError, Interrupted
 from hrcase.export.csv import write_rows
+from hrcase.export.thin import Row, Thinning
+from hrcase.export.values import c_type_of, write_c, write_values
 from hrcase.export.wc import write_arguments
 from hrcase.formats import FORMATS, Format
 from hrcase.hexfloat import parse_number
 from hrcase.job.store import Store
 from hrcase.pieces import Rule
+from hrcase.spec import SearchSpec
 
 DOUBLE = FORMATS["binary64"]
+SUFFIXES = {
+    "csv": (".csv",),
+    "wc": (".wc",),
+    "bin": (".bin",),
+    "values": (".csv",),
+    "c": (".c", ".h"),
+}
+"""The kinds of lists, and how the names of their files end."""
 
 
 def require_complete(store: Store) -> None:
@@ -28,12 +39,8 @@ def require_complete(store: Store) -> None:
         )
 
 
-def claim_of(store: Store) -> Claim:
-    """What the list of a job says.
-
-    Raises:
-        Interrupted: the job is not complete.
-    """
+def require_whole(store: Store) -> None:
+    """Raises Interrupted when the job is not complete, or a part of a search."""
     require_complete(store)
     if store.shard != (1, 1):
         index, of = store.shard
@@ -41,6 +48,15 @@ def claim_of(store: Store) -> Claim:
             f"the job {store.path.parent} is part {index} of {of} of a search, and a list of it "
             "would say too much; run: hrcase merge PARTS --job DIR, and export that"
         )
+
+
+def claim_of(store: Store) -> Claim:
+    """What the list of a job says.
+
+    Raises:
+        Interrupted: as `require_whole`.
+    """
+    require_whole(store)
     done = store.done()
     settled = [piece for piece in store.pieces if piece.rule is Rule.SETTLED]
     cases, exact = sum(unit.cases for unit in done), sum(unit.exact for unit in done)
@@ -48,13 +64,41 @@ def claim_of(store: Store) -> Claim:
     return make_claim(store.spec, settled, store.outside, cases, exact, versions)
 
 
-def write_text(store: Store, kind: str, stream: TextIO) -> None:
-    """Write the list as "csv" or "wc"; raises Interrupted as `claim_of`."""
-    claim, spec = claim_of(store), store.spec
+def write_text(store: Store, kind: str, stream: TextIO, thinning: Thinning | None = None) -> Claim:
+    """Write the list, or the hardest cases of it; the claim of what was written.
+
+    Args:
+        kind: of SUFFIXES, but for "bin".
+
+    Raises:
+        Interrupted: as `claim_of`.
+        InputError: a table in C would be empty; and as `write_c`.
+    """
+    claim, rows = _listed(store, thinning)
+    spec, arguments = store.spec, (row[0] for row in rows)
     if kind == "wc":
-        write_arguments(stream, claim.to_text(), _arguments(store))
+        write_arguments(stream, claim.to_text(), arguments)
+    elif kind == "values":
+        write_values(stream, spec, arguments)
+    elif kind == "c":
+        if claim.cases == 0:
+            raise InputError(
+                f"the list of {store.path.parent} has no cases, and no array of C is empty; "
+                "give --to csv"
+            )
+        write_c(stream, spec, claim.to_text(), arguments)
     else:
-        write_rows(stream, spec.function_name, spec.inp.name, store.rows())
+        write_rows(stream, spec.function_name, spec.inp.name, rows)
+    return claim
+
+
+def _listed(store: Store, thinning: Thinning | None) -> tuple[Claim, Iterable[Row]]:
+    """What is to be written, and its claim, which stands above it."""
+    claim = claim_of(store)
+    if thinning is None:
+        return claim, store.rows()
+    kept = list(thinning.rows(store.rows()))
+    return thinning.claim(claim, len(kept)), kept
 
 
 def refuse_wide(inp: Format) -> None:
@@ -67,18 +111,24 @@ def refuse_wide(inp: Format) -> None:
         )
 
 
-def write_binary(store: Store, stream: BinaryIO) -> None:
-    """Write the arguments as little-endian doubles, what LLVM libc reads.
+def refuse_kind(kind: str, spec: SearchSpec) -> None:
+    """Raises InputError where a list of this kind cannot hold the numbers of the formats."""
+    if kind == "bin":
+        refuse_wide(spec.inp)
+    elif kind == "c":
+        for form in (spec.inp, spec.out):
+            c_type_of(form)
+
+
+def write_binary(store: Store, stream: BinaryIO, thinning: Thinning | None = None) -> Claim:
+    """Write the arguments as little-endian doubles, what LLVM libc reads; the claim of them.
 
     Raises:
         Interrupted: as `claim_of`.
         InputError: as `refuse_wide`.
     """
-    claim_of(store)
+    claim, rows = _listed(store, thinning)
     refuse_wide(store.spec.inp)
-    for argument in _arguments(store):
-        stream.write(struct.pack("<d", float(parse_number(argument))))
-
-
-def _arguments(store: Store) -> Iterator[str]:
-    return (row[0] for row in store.rows())
+    for row in rows:
+        stream.write(struct.pack("<d", float(parse_number(row[0]))))
+    return claim

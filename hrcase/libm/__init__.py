@@ -1,0 +1,1 @@
+"""Real libraries, asked for f(x) at given arguments, and what they round wrongly."""
