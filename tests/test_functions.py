@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import pairwise
+from math import pi
 
 import gmpy2
 import pytest
@@ -284,6 +285,18 @@ def test_critical_points_are_where_f_turns(name: str) -> None:
             for side in (-1, 0, 1)
         )
         assert (at > before and at > after) or (at < before and at < after)
+
+
+@pytest.mark.parametrize(("name", "quarters"), [("j0", 1), ("y0", -1), ("j1", -1), ("y1", 1)])
+def test_the_turns_of_bessel_functions_are_where_mcmahon_says(name: str, quarters: int) -> None:
+    """The k-th one is (k + quarters/4) pi - O(1/k); below 2^11 none is missing."""
+    f = function_by_name(name)
+    with flint_precision(20):
+        points = [float(point().mid()) for point in f.critical_points(mpq(0), mpq(2**11))]
+    points = [x for x in points if 0 < x < 2**11]
+    expected = [(k + quarters / 4) * pi for k in range(1, 660)]
+    assert len(points) == sum(x < 2**11 for x in expected)
+    assert all(0 < b - x < 1.3 / b for x, b in zip(points, expected, strict=False))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if function_by_name(name).identity_below])
