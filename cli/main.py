@@ -20,6 +20,8 @@ COMMANDS = {
     "status": "Say how far jobs are.",
     "export": "Write the list of a complete job.",
     "report": "Write a page about a complete job.",
+    "certify": "Write the certificate of a complete job.",
+    "verify": "Check a certificate, a job or a list without the search's own code.",
     "merge": "Make one job of the parts of a search.",
     "batch": "Do the searches of a file, one after another.",
     "check": "Say how close f(x) is to a breakpoint, for the arguments given.",

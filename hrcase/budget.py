@@ -29,7 +29,7 @@ from typing import TypeVar
 
 from gmpy2 import mpq
 
-from hrcase.formats import scale
+from hrcase.formats import floor_log2, scale
 
 FRACTION_BITS = 52
 """Bits of the coarsest arithmetic of the three-distance tests (cuda/arithmetic.cuh, Doubles)."""
@@ -163,6 +163,18 @@ def group_terms(
     truncation = scale(sum(half**j for j in range(4)), -RUN_BITS)
     truncation += scale(cut * sum(half_group**j for j in range(GROUP_COEFFICIENTS)), -bits)
     return scale(dropped, -bits), truncation
+
+
+BOUND_BITS = 24
+"""Bounds of errors are rounded up to so many bits: short enough to be written down."""
+
+
+def rounded_up(bound: mpq) -> mpq:
+    """The least number of BOUND_BITS bits that is not below a bound >= 0."""
+    if bound == 0:
+        return bound
+    step = floor_log2(bound) - BOUND_BITS + 1
+    return scale(ceil_scaled(scale(bound, -step), 0), step)
 
 
 def ceil_scaled(value: mpq, bits: int) -> int:

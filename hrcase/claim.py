@@ -23,6 +23,8 @@ class Claim:
     """What a search says, as data and as text.
 
     Attributes:
+        complete: whether every case is listed.
+        asked: what was searched for, for programs (`asked_json`).
         sentence: the claim proper.
         bits_in_words: the threshold in the words of the field.
         exact_rule, exact_count: the exact cases, which are never rows.
@@ -32,6 +34,8 @@ class Claim:
         proved, rerun, trusted: what the result stands on.
     """
 
+    complete: bool
+    asked: dict[str, object]
     sentence: str
     bits_in_words: str
     cases: int
@@ -83,21 +87,13 @@ def make_claim(
     Args:
         versions: of hrcase that took part in it; default this one.
     """
-    f = spec.function
-    where = f"{spec.region.text} and " if spec.region.text else ""
-    elsewhere = ", or in one that is not covered" if removed else ""
-    sentence = (
-        f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
-        f"every x of {spec.inp.name} with {where}0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
-        f"is listed, or lies in a settled range of kind (b) or (c) below{elsewhere}; b ranges over "
-        f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
-        f"is subnormal."
-    )
     return Claim(
-        sentence=sentence,
+        complete=True,
+        asked=asked_json(spec),
+        sentence=complete_sentence(spec, bool(removed)),
         bits_in_words=bits_in_words(spec.bits),
         cases=cases,
-        exact_rule=f.exact_rule,
+        exact_rule=spec.function.exact_rule,
         exact_count=exact,
         settled=tuple(settled_line(spec.inp, piece) for piece in settled),
         removed=tuple(f"{range_text(spec.inp, r.lo, r.hi)}: {r.reason}" for r in removed),
@@ -110,9 +106,45 @@ def make_claim(
     )
 
 
+def complete_sentence(spec: SearchSpec, is_cut: bool) -> str:
+    """The claim proper of a complete search.
+
+    Args:
+        is_cut: f is not defined, or not searched, in a part of what was asked for.
+    """
+    f = spec.function
+    where = f"{spec.region.text} and " if spec.region.text else ""
+    elsewhere = ", or in one that is not covered" if is_cut else ""
+    return (
+        f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
+        f"every x of {spec.inp.name} with {where}0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
+        f"is listed, or lies in a settled range of kind (b) or (c) below{elsewhere}; b ranges over "
+        f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
+        f"is subnormal."
+    )
+
+
+def asked_json(spec: SearchSpec) -> dict[str, object]:
+    """A spec as JSON can hold it, each range by its first and last argument."""
+    return {
+        "function": spec.function_name,
+        "format": asdict(spec.inp),
+        "output_format": asdict(spec.out),
+        "bits": spec.bits,
+        "rounding": spec.rounding,
+        "ranges": [ends(spec.inp, lo, hi) for lo, hi in spec.region.ranges],
+        "text": spec.region.text,
+    }
+
+
+def ends(inp: Format, lo: int, hi: int) -> list[str]:
+    """The first and the last argument of a half-open range of ordinals, in hexadecimal."""
+    return [to_hex(inp.value(lo)), to_hex(inp.value(hi - 1))]
+
+
 def range_text(inp: Format, lo: int, hi: int) -> str:
     """A range of ordinals as the user would write it."""
-    return f"[{to_hex(inp.value(lo))}, {to_hex(inp.value(hi - 1))}]"
+    return "[{}, {}]".format(*ends(inp, lo, hi))
 
 
 KINDS = {

@@ -20,7 +20,7 @@ from math import ceil, log2
 
 from gmpy2 import mpq
 
-from hrcase.budget import ErrorBudget, ceil_scaled, group_terms, run_terms
+from hrcase.budget import ErrorBudget, ceil_scaled, group_terms, rounded_up, run_terms
 from hrcase.cost import (
     DOMAIN,
     EVALUATION,
@@ -36,7 +36,7 @@ from hrcase.cost import (
     to_double,
 )
 from hrcase.engine import Block
-from hrcase.formats import scale
+from hrcase.formats import floor_log2, scale
 from hrcase.pieces import Piece
 from hrcase.spec import SearchSpec
 from hrcase.taylor import Stretch, TaylorModel, derivative_bounds, taylor_model
@@ -68,6 +68,10 @@ SHORTEST_LOG2 = 4
 
 GUARD_BITS = 16
 """So much finer than the coefficients their rounding is counted."""
+
+KEPT_BITS = 20
+"""A coefficient is rounded where that costs w/2^KEPT_BITS: what lies below is noise, and would only
+make certificates long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,21 +225,23 @@ class _Encoded:
         """The error budget with runs of 2^run_log2 arguments."""
         magnitudes = [abs(c) for c in self.coefficients]
         terms = run_terms(magnitudes, 64 * self.limbs, self.stretch.half_length, run_log2)
-        return ErrorBudget(self.target, self.remainder, self.rounding, *terms)
+        return ErrorBudget(self.target, self.remainder, self.rounding, *map(rounded_up, terms))
 
     def grouped(self, budget: ErrorBudget, run_log2: int, group_log2: int) -> ErrorBudget:
         """The budget where the cubics come from the polynomials of groups of 2^group_log2 runs."""
         magnitudes, half = [abs(c) for c in self.coefficients], self.stretch.half_length
         terms = group_terms(magnitudes, 64 * self.limbs, half, run_log2, group_log2)
-        return replace(budget, dropped_terms=terms[0], run_truncation=terms[1])
+        dropped, truncation = map(rounded_up, terms)
+        return replace(budget, dropped_terms=dropped, run_truncation=truncation)
 
 
 def encode(
     first: int, stretch: Stretch, model: TaylorModel, window: mpq, limbs: int, tuning: Tuning
 ) -> PlannedBlock | None:
     """Coefficients as integers, runs and domains, windows; None where no run is short enough."""
-    coefficients, rounding = _fixed_point(model, stretch.half_length, 64 * limbs)
-    encoded = _Encoded(stretch, coefficients, limbs, window, model.remainder, rounding)
+    coefficients, rounding = _fixed_point(model, stretch.half_length, 64 * limbs, window)
+    errors = rounded_up(model.remainder), rounded_up(rounding)
+    encoded = _Encoded(stretch, coefficients, limbs, window, *errors)
     lengths = _walk(encoded) if tuning.method == "farey" else None
     if lengths is None:
         lengths = _domains(encoded, tuning)
@@ -259,15 +265,18 @@ def encode(
     return PlannedBlock(first, count, block, lengths.method, lengths.cost, budget)
 
 
-def _fixed_point(model: TaylorModel, half_length: int, bits: int) -> tuple[list[int], mpq]:
+def _fixed_point(
+    model: TaylorModel, half_length: int, bits: int, window: mpq
+) -> tuple[list[int], mpq]:
     """Integers C_j in units of 2^-bits, and a bound of sum |c_j - C_j 2^-bits| half_length^j."""
     integers, rounding = [], 0
     for j, (low, high) in enumerate(model.coefficients):
         least, most = -ceil_scaled(-low, bits + GUARD_BITS), ceil_scaled(high, bits + GUARD_BITS)
-        integer = (least + most + (1 << GUARD_BITS)) >> (GUARD_BITS + 1)
-        nearest = integer << GUARD_BITS
+        noise = bits + floor_log2(window) - KEPT_BITS - j * half_length.bit_length()
+        unit = GUARD_BITS + max(0, noise)
+        nearest = ((least + most + (1 << unit)) >> (unit + 1)) << unit
         rounding += max(most - nearest, nearest - least) * half_length**j
-        integers.append(integer)
+        integers.append(nearest >> GUARD_BITS)
     return integers, scale(rounding, -bits - GUARD_BITS)
 
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, islice
 
 from hrcase.cases import HRCase
-from hrcase.claim import BREAKPOINTS, Claim, bits_in_words, range_text
+from hrcase.claim import BREAKPOINTS, Claim, asked_json, bits_in_words, range_text
 from hrcase.domain import removed
 from hrcase.engine import Engine
 from hrcase.errors import InputError
@@ -118,6 +118,8 @@ class Sample:
             "arguments from each (docs/libm.md)."
         )
         return Claim(
+            complete=False,
+            asked=asked_json(spec),
             sentence=sentence,
             bits_in_words=bits_in_words(spec.bits),
             cases=len(self.cases),

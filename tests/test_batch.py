@@ -116,7 +116,8 @@ def test_max_time_is_that_of_the_whole_batch(capsys: Captured, tmp_path: Path) -
 )
 def test_bad_files_are_refused(capsys: Captured, tmp_path: Path, text: str, message: str) -> None:
     jobs = tmp_path / "jobs"
-    code, _, err = hrcase(capsys, "batch", write(tmp_path, text), "--jobs", str(jobs), *CPU)
+    file = write(tmp_path, text)
+    code, _, err = hrcase(capsys, "batch", file, "--jobs", str(jobs), *CPU, "--max-time", "1")
     assert code == 2
     assert message in err
     assert err.count("\n") == 1

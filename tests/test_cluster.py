@@ -217,7 +217,7 @@ def task_of(kept: list[UnitResult]) -> tuple[Task, list[Unit]]:
 
 
 def empty(units: list[Unit], seconds: float = 0.1, kernels: str | None = None) -> Done:
-    results = [UnitResult(unit, [], [], 0, Counter(), 0.0, "") for unit in units]
+    results = [UnitResult(unit, [], [], 0, Counter(), 0.0, "", "", "") for unit in units]
     return Done(results, kernels or kernels_digest(), seconds)
 
 

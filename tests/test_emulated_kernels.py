@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import emulated_cuda
 import pytest
 from brute.blocks import adversarial_block, planted_block
+from brute.tables import exp_line, scanned
 from fake_cuda import FakeCuda
 from gmpy2 import mpq
 
@@ -17,10 +19,13 @@ from hrcase.domain import split
 from hrcase.engine import METHODS, Block, cpu, lane
 from hrcase.engine.cuda import CudaEngine
 from hrcase.formats import FORMATS
+from hrcase.job.crew import Crew
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, plan
 from hrcase.selftest import known_answers
 from hrcase.spec import SearchSpec, interval
+from hrcase.tables.line import read_lines
+from hrcase.tables.search import search
 
 
 @pytest.fixture
@@ -56,6 +61,14 @@ def test_the_walk_on_adversarial_cubics(engine: CudaEngine, seed: int) -> None:
         found, counts = engine.run(grouped, "farey")
         assert found.tolist() == cpu.run(block, "scan")[0].tolist(), block
         assert counts.domains == -(-(block.hi - block.lo) >> block.run_log2)
+
+
+def test_a_line_of_the_certified_tables(engine: CudaEngine) -> None:
+    text, window = exp_line(1.0, 5000, 3, 3), 1 << 56
+    with Crew([engine]) as crew:
+        found = [c.j for c in search(read_lines(io.BytesIO(text.encode()), "table"), crew, window)]
+    assert found == scanned(text, window)
+    assert len(found) > 10
 
 
 @pytest.mark.parametrize("group_log2", [None, 0, 1, 3])

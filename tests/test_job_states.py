@@ -47,7 +47,8 @@ def result_of(number: int, lies: bool = False) -> UnitResult:
     if lies:
         cases = [*cases[:-1], case_of(number, count, "below")]
     exact = [number] if number % 5 == 0 else []
-    return UnitResult(UNITS[number], cases, exact, number, Counter(candidates=count), 0.5, "cpu")
+    counts, digests = Counter(candidates=count), (f"blocks {number}", f"candidates {number}")
+    return UnitResult(UNITS[number], cases, exact, number, counts, 0.5, "cpu", *digests)
 
 
 def rows_of(number: int) -> list[tuple[str, ...]]:

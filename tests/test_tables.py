@@ -3,8 +3,10 @@
 import io
 import json
 import random
+from collections.abc import Iterator
 from math import ulp
 from pathlib import Path
+from typing import Any
 
 import pytest
 from brute.tables import CONSTANT, exp_line, lively_line, scanned, text_of
@@ -46,15 +48,20 @@ def test_the_walk_finds_what_a_direct_scan_finds() -> None:
 
 
 @pytest.mark.parametrize("words", [1, 2, 5])
-@pytest.mark.parametrize("where", [0, 1, 777, 4094, 4095])
-def test_the_edges_of_their_window_are_exact(words: int, where: int) -> None:
-    """One unit beyond either end of the window is not reported, and the ends are."""
+@pytest.mark.parametrize(
+    ("where", "steps"), [(0, 4096), (1, 4096), (777, 4096), (4094, 4096), (4095, 4096), (5, 1000)]
+)
+def test_the_edges_of_their_window_are_exact(words: int, where: int, steps: int) -> None:
+    """One unit beyond either end of the window is not reported, and the ends are.
+
+    Of a line of 4096 steps the walk proposes them; one of 1000 is scanned.
+    """
     one, top = 1 << 64 * words, 1 << 64 * (words - 1)
     least, most = -WINDOW * top, (WINDOW + 1) * top - 1
     slope = one // 3 + one // 2**15
     for value, is_reported in ((least, 1), (least - 1, 0), (most, 1), (most + 1, 0)):
         start = value - slope * where
-        text = text_of(1.5, 4096, words, [start, start + slope])
+        text = text_of(1.5, steps, words, [start, start + slope])
         assert (where in walked(text)) == is_reported
         assert (where in scanned(text)) == is_reported
 
@@ -105,6 +112,23 @@ def test_the_polynomial_of_a_block_is_that_of_the_line() -> None:
         scaled = value * 2 ** (line.bits - 64 * block.block.limbs)
         off = line.signed(scaled - line.differences_at(j)[0])
         assert abs(off) <= slack * 2**line.bits
+
+
+def test_lines_stream() -> None:
+    """A file without end: what is found of its first lines comes before the rest is read."""
+    (line,) = lines_of(text_of(1.0, 2000, 2, [5, 7]))
+    read = 0
+
+    def without_end() -> Iterator[TableLine]:
+        nonlocal read
+        while True:
+            read += 1
+            yield line
+
+    with Crew([CpuEngine(1)]) as crew:
+        found = tables.search(without_end(), crew)
+        assert [next(found).j for _ in range(3000)][-1] == 999
+        assert read < 10
 
 
 def test_what_is_no_smooth_function_is_scanned_or_refused() -> None:
@@ -182,6 +206,26 @@ def test_their_constant_may_be_another(tmp_path: Path, capsys: Captured) -> None
         assert len(capsys.readouterr().out.splitlines()) == len(expected) == 385
     assert run(["tables", str(file), "--constant", "0"]) == 2
     assert "2^61" in capsys.readouterr().err
+
+
+def test_ctrl_c_says_how_to_go_on(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "table"
+    file.write_text(f"# begin\n{LINE}\n{LINE}\n")
+
+    def stopped(lines: Iterator[TableLine], crew: Crew, *more: Any) -> Iterator[tables.Candidate]:
+        del lines, crew
+        done = more[-1]
+        first, _ = lines_of(file.read_text())
+        done(first, 1500)
+        done(first, 500)
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("hrcase.cli.tables.search", stopped)
+    assert run(["tables", str(file), "--device", "cpu"]) == 4
+    assert "tail -n +3 FILE | hrcase tables -" in capsys.readouterr().err
 
 
 def test_a_file_without_lines_is_an_error(capsys: Captured) -> None:

@@ -50,7 +50,7 @@ class Thinning:
             f"{words}, {kept} of {claim.cases} cases: not complete. The whole list says: "
             f"{claim.sentence}"
         )
-        return replace(claim, sentence=sentence, cases=kept)
+        return replace(claim, complete=False, sentence=sentence, cases=kept)
 
 
 def _binade_of(row: Row) -> tuple[bool, str]:

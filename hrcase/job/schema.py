@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hrcase.errors import CorruptState, ExportError, HrcaseError, TryAgain
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x68726331  # "hrc1"
 BUSY_SECONDS = 60.0
 
@@ -28,7 +28,8 @@ TABLES = (
     "CREATE TABLE session (number INTEGER PRIMARY KEY, started TEXT, host TEXT, devices TEXT,"
     " method TEXT, version TEXT, kernels TEXT, digest TEXT)",
     "CREATE TABLE done (unit INTEGER PRIMARY KEY, session INTEGER, device TEXT, seconds REAL,"
-    " counts TEXT, rejected INTEGER, cases INTEGER, exact INTEGER, found TEXT, digest TEXT)",
+    " counts TEXT, rejected INTEGER, cases INTEGER, exact INTEGER, blocks TEXT, candidates TEXT,"
+    " found TEXT, digest TEXT)",
     "CREATE TABLE hard_case (unit INTEGER, place INTEGER, x TEXT, y_nearest TEXT, breakpoint TEXT,"
     " side TEXT, log2_distance TEXT, distance_ulp TEXT, identical_bits TEXT,"
     " PRIMARY KEY (unit, place)) WITHOUT ROWID",

@@ -16,6 +16,7 @@ from typing import Any
 
 from hrcase.errors import CorruptState, VerificationFailed
 from hrcase.export.csv import fields_of
+from hrcase.hexfloat import to_hex
 from hrcase.job import schema
 from hrcase.job.identity import (
     Json,
@@ -64,6 +65,8 @@ class Done:
     rejected: int
     cases: int
     exact: int
+    blocks: str
+    candidates: str
 
 
 class Store:
@@ -210,20 +213,25 @@ class Store:
         cases = [(number, i, *fields_of(case)) for i, case in enumerate(result.cases)]
         exact = [(number, i, str(ordinal)) for i, ordinal in enumerate(result.exact)]
         found = _table_digest([*cases, *exact])
-        if self._is_kept(number, found, result.device):
+        digests = (result.blocks, result.candidates, found)
+        if self._is_kept(number, digests, result.device):
             return
         counts = json.dumps(dict(sorted(result.counts.items())))
         work: Row = (number, session, result.device, result.seconds, counts, result.rejected)
-        row = (*work, len(cases), len(exact), found)
+        row = (*work, len(cases), len(exact), *digests)
         _insert(self._connection, "hard_case", cases)
         _insert(self._connection, "exact_case", exact)
         _insert(self._connection, "done", [(*row, digest("done", *row))])
 
-    def _is_kept(self, number: int, found: str, device: str) -> bool:
-        """Whether a unit is kept; raises VerificationFailed if with another answer."""
-        where = "SELECT found, device FROM done WHERE unit = ?"
-        for kept, by in self._connection.execute(where, (number,)):
-            if kept != found:
+    def _is_kept(self, number: int, digests: Sequence[str], device: str) -> bool:
+        """Whether a unit is kept; raises VerificationFailed if with another answer.
+
+        Args:
+            digests: of its blocks, of its candidates, of its cases; the last two count.
+        """
+        where = "SELECT candidates, found, device FROM done WHERE unit = ?"
+        for *kept, by in self._connection.execute(where, (number,)):
+            if tuple(kept) != tuple(digests[1:]):
                 raise VerificationFailed(
                     f"unit {number} of {self.path.parent} was done twice and gave two answers, the "
                     f"first one on {by or 'the CPU'}, the second one on {device or 'the CPU'}: a "
@@ -241,9 +249,10 @@ class Store:
     def _done(self, row: Row) -> tuple[Done, str]:
         """A finished unit, and the digest of its cases."""
         self._require(row[-1] == digest("done", *row[:-1]), f"the figures of unit {row[0]}")
-        unit, session, device, seconds, counts, rejected, cases, exact, found, _ = row
+        *figures, found, _ = row
+        unit, session, device, seconds, counts, *rest = figures
         counted = Counter(json.loads(counts))
-        return Done(unit, session, device, seconds, counted, rejected, cases, exact), found
+        return Done(unit, session, device, seconds, counted, *rest), found
 
     def verify(self) -> None:
         """Read everything there is. Raises CorruptState for what does not match its digest."""
@@ -265,6 +274,17 @@ class Store:
 
         Those of a unit come after they were found to match its digest.
         """
+        for unit, listed, _ in self._found():
+            yield unit, [case[2:] for case in listed]
+
+    def found(self) -> Iterator[tuple[list[str], list[str]]]:
+        """Of each finished unit, ascending: its cases and its exact cases, in hexadecimal."""
+        for _, listed, exact in self._found():
+            values = (self.spec.inp.value(int(ordinal)) for *_, ordinal in exact)
+            yield [case[2] for case in listed], [to_hex(value) for value in values]
+
+    def _found(self) -> Iterator[tuple[Done, list[Row], list[Row]]]:
+        """The finished units with their rows of cases and of exact cases, as `results` gives."""
         with schema.own_errors(self.path), schema.transaction(self._connection, "DEFERRED"):
             execute = self._connection.execute
             cases = execute("SELECT * FROM hard_case ORDER BY unit, place")
@@ -276,7 +296,7 @@ class Store:
                 self._require(
                     _table_digest([*listed, *also]) == found, f"the cases of unit {unit.unit}"
                 )
-                yield unit, [case[2:] for case in listed]
+                yield unit, listed, also
             rest = cases.fetchone() or exact.fetchone()
             self._require(rest is None, "the cases")
 
@@ -318,7 +338,7 @@ class Store:
             with schema.transaction(self._connection):
                 for (unit, session, *rest, _), *lists in part.sound():
                     row = (unit, session + offset, *rest)
-                    if not self._is_kept(unit, rest[-1], rest[0]):
+                    if not self._is_kept(unit, rest[-3:], rest[0]):
                         self._copy((*row, digest("done", *row)), *lists)
 
     def _copy(self, row: Row, cases: list[Row], exact: list[Row]) -> bool:

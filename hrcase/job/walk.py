@@ -19,6 +19,7 @@ from time import perf_counter
 
 from hrcase.cases import HRCase
 from hrcase.job.crew import Crew, Landed
+from hrcase.job.digests import blocks_digest, candidates_digest
 from hrcase.job.progress import Progress, Watcher
 from hrcase.job.units import MANY_UNITS, Unit, expected_cases
 from hrcase.pieces import Rule
@@ -55,6 +56,7 @@ class UnitResult:
             ("evaluated"), and those in runs and domains ("tested_arguments").
         seconds: of the kernels, all slices.
         device: the engines that took part; "" where none was needed.
+        blocks, candidates: their digests (hrcase.job.digests).
     """
 
     unit: Unit
@@ -64,6 +66,8 @@ class UnitResult:
     counts: Counter[str]
     seconds: float
     device: str
+    blocks: str
+    candidates: str
 
 
 Keeper = Callable[[Sequence[UnitResult]], None]
@@ -105,6 +109,7 @@ class _Flight:
     """A unit on its way."""
 
     unit: Unit
+    blocks: str
     to_land: int = 0
     is_sent: bool = False
     ordinals: list[int] = field(default_factory=list)
@@ -128,6 +133,8 @@ class _Flight:
             self.counts,
             self.seconds,
             ", ".join(sorted(self.devices)),
+            self.blocks,
+            candidates_digest(self.ordinals),
         )
 
 
@@ -199,7 +206,7 @@ class Walk:
     def _send_all(self, units: Sequence[Unit], plan_ahead: bool) -> bool:
         """Hand out all slices; False when it was told to stop before."""
         for unit, blocks in self._planned(units, plan_ahead):
-            flight = _Flight(unit)
+            flight = _Flight(unit, blocks_digest(blocks))
             for part in self._slices(flight, blocks):
                 if self.task.should_stop():
                     return False

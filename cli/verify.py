@@ -1,0 +1,87 @@
+"""hrcase verify: what a certificate, a job or a list stands on, checked by code of its own."""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import click
+
+from hrcase.errors import InputError
+from hrcase.verify.document import read_certificate
+from hrcase.verify.findings import Findings
+from hrcase.verify.lists import verify_list, verify_rows
+from hrcase.verify.whole import DEFAULT_SAMPLE, Effort, verify_certificate
+
+
+@click.command(name="verify")
+@click.argument("path", metavar="FILE|JOB", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=DEFAULT_SAMPLE,
+    show_default=True,
+    help="Sub-intervals to search again, by another method.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="It chooses what is sampled.")
+@click.option("--full", is_flag=True, help="Search everything again: for small jobs.")
+def command(path: Path, sample: int, seed: int, full: bool) -> None:
+    """Check a certificate (.json), a job, or a list (.csv, .wc) with its claim beside it.
+
+    Neither engines nor planner are used. Printed is what was proved, what was done again, in whole
+    or in part, and what was taken from the file. A contradiction ends with exit code 7 and names
+    the check; docs/certificate.md says what each check rests on.
+    """
+    with ExitStack() as bars:
+        effort = Effort(sample, seed, full, _Bars(bars).stage)
+        findings = _verify(path, effort)
+    for line in findings.lines():
+        click.echo(line)
+
+
+class _Bars:
+    """A progress bar for each stage, on stderr."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+
+    def stage(self, name: str, steps: int) -> Callable[[], None]:
+        """Begin a stage; the function to call after each of its steps."""
+        self._stack.close()
+        bar = click.progressbar(length=steps, label=name, file=sys.stderr)
+        self._stack.enter_context(bar)
+        return lambda: bar.update(1)
+
+
+def _verify(path: Path, effort: Effort) -> Findings:
+    if path.is_dir():
+        return _verify_job(path, effort)
+    if path.suffix == ".json":
+        return verify_certificate(read_certificate(path), effort)
+    if path.suffix in (".csv", ".wc"):
+        return verify_list(path, effort)
+    raise InputError(
+        f"{path} is neither a certificate (.json) nor a list (.csv, .wc) nor a job; give one"
+    )
+
+
+def _verify_job(directory: Path, effort: Effort) -> Findings:
+    """By a certificate made for it, and its rows as a list has them."""
+    with _certified(directory) as (certificate, rows):
+        findings = verify_certificate(read_certificate(certificate), effort)
+        verify_rows(read_certificate(certificate).spec, rows, findings)
+    return findings
+
+
+@contextmanager
+def _certified(directory: Path) -> Iterator[tuple[Path, Iterator[tuple[str, ...]]]]:
+    """The certificate of a job, in a temporary file, and its rows."""
+    from hrcase.job.certificate import write_certificate
+    from hrcase.job.directory import reading
+
+    with reading(directory, whole=True) as store, tempfile.TemporaryDirectory() as place:
+        certificate = Path(place) / "certificate.json"
+        with open(certificate, "w", encoding="utf-8", newline="\n") as stream:
+            write_certificate(store, stream, lambda: None)
+        yield certificate, store.rows()

@@ -1,0 +1,162 @@
+"""Searching again, by another method: sub-intervals that a seed chooses, or everything.
+
+A sub-interval gets a Taylor polynomial of its own (not the one of the certificate); what may be
+near a breakpoint by `hrcase.verify.near` is evaluated, and must be what is listed.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import exp
+
+from flint import arb
+from gmpy2 import mpq
+
+from hrcase.formats import scale
+from hrcase.spec import SearchSpec
+from hrcase.verify.axis import Axis
+from hrcase.verify.balls import coefficients, precision
+from hrcase.verify.classify import CASE, EXACT, classify
+from hrcase.verify.findings import Contradiction, at
+from hrcase.verify.near import Target, line_length, near_integers
+from hrcase.verify.polynomials import Geometry, remainder_bound
+
+DEGREE = 4
+BITS = 320
+LONGEST_LOG2 = 40
+LINES = 1 << 10
+"""Counts that a sub-interval takes, about: a tenth of a second."""
+
+FEW = 32
+"""Arguments of each sub-interval that are evaluated one by one as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is listed in a place: ordinals, ascending. exact None: nobody says which are exact."""
+
+    cases: Sequence[int]
+    exact: Sequence[int] | None
+
+    def within(self, lo: int, hi: int) -> Listed:
+        """That of a part."""
+        exact = self.exact
+        return Listed(_part(self.cases, lo, hi), None if exact is None else _part(exact, lo, hi))
+
+
+def _part(ordinals: Sequence[int], lo: int, hi: int) -> list[int]:
+    return list(ordinals[bisect_left(ordinals, lo) : bisect_left(ordinals, hi)])
+
+
+@dataclass
+class Covered:
+    """How much was searched again.
+
+    Attributes:
+        expected: cases in it by the law 2w.
+    """
+
+    places: int = 0
+    arguments: int = 0
+    evaluated: int = 0
+    found: int = 0
+    expected: float = 0.0
+    places_of: list[tuple[int, int]] = field(default_factory=list)
+
+    def chances(self, arguments: int) -> str:
+        """With which chance something missing would have been seen."""
+        share = self.arguments / arguments
+        return (
+            f"one missing case, anywhere, would have been seen with chance {share:.3g}; a list "
+            f"without any case with chance {1 - exp(-self.expected):.3g}; one that lacks all near "
+            f"a share s of all places with chance 1 - (1 - s)^{self.places}"
+        )
+
+
+def target_of(spec: SearchSpec, axis: Axis, lo: int, hi: int) -> tuple[Target, Geometry] | None:
+    """A polynomial on a range within one binade of x and of f(x), with a window for all cases; None
+    where the range is too long for one of this degree."""
+    remainder = remainder_bound(spec, axis, lo, hi, DEGREE + 1)
+    if 4 * remainder > axis.window:
+        return None
+    place, modulus = Geometry(spec, lo, hi), 1 << BITS
+    integers, rounding = [], mpq(0)
+    with precision(BITS + 2 * spec.out.precision):
+        series = coefficients(spec.function, arb((place.centre, place.exponent)), DEGREE)
+        for j, ball in enumerate(series):
+            mid, radius = (_exact(part) for part in (ball.mid(), ball.rad()))
+            unit = scale(modulus, place.exponent * j) / axis.spacing
+            value = mid * unit - (0 if j else axis.offset * modulus)
+            integers.append(int(value // 1))
+            rounding += (1 + radius * unit) * place.reach**j
+    error = axis.window + remainder + rounding / modulus
+    if error >= mpq(1, 2):
+        return None
+    return Target(integers, modulus, int(error * modulus) + 1), place
+
+
+def _exact(point: arb) -> mpq:
+    m, e = (int(part) for part in point.man_exp())
+    return scale(m, e)
+
+
+def search_place(
+    spec: SearchSpec, axis: Axis, lo: int, hi: int, listed: Listed, covered: Covered
+) -> None:
+    """Search a part of a range that begins at an ordinal, and compare it with what is listed.
+
+    Raises:
+        Contradiction: something is missing, or is listed that should not be.
+    """
+    end = min(hi, lo + (1 << LONGEST_LOG2))
+    found = target_of(spec, axis, lo, end)
+    while found is None and end - lo > FEW:
+        end = lo + (end - lo) // 2
+        found = target_of(spec, axis, lo, end)
+    few = range(lo, min(lo + FEW, end))
+    if found is None:
+        end, near = few.stop, list(few)
+    else:
+        target, place = found
+        end = min(end, lo + LINES * line_length(target, 0))
+        last = place.lo + end - lo
+        near = [lo + u - place.lo for u in near_integers(target, place.lo, last)]
+    compare(spec, lo, end, near, listed)
+    compare(spec, lo, few.stop, few, listed)
+    covered.places += 1
+    covered.arguments += end - lo
+    covered.evaluated += len(few) + len(near)
+    covered.found += len(listed.within(lo, end).cases)
+    covered.expected += 2 * float(axis.window) * (end - lo)
+
+
+def compare(spec: SearchSpec, lo: int, hi: int, near: Iterable[int], listed: Listed) -> None:
+    """Evaluate all arguments of a range that may be cases, and compare them with the list."""
+    verdicts = {ordinal: classify(spec, ordinal) for ordinal in near}
+    here = listed.within(lo, hi)
+    for kind, stated in ((CASE, here.cases), (EXACT, here.exact)):
+        if stated is None:
+            continue
+        found = {i for i, verdict in verdicts.items() if verdict == kind}
+        for ordinal in sorted(found ^ set(stated)):
+            word = "is missing" if ordinal in found else "is listed, and the search gives it not"
+            raise Contradiction("search", f"{at(spec.inp, ordinal)}, {kind}, {word}")
+    undecided = [ordinal for ordinal, verdict in verdicts.items() if verdict is None]
+    if undecided:
+        raise Contradiction(
+            "search", f"{at(spec.inp, undecided[0])} could not be told from a breakpoint"
+        )
+
+
+def choose(generator: random.Random, ranges: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """(place in the sequence, ordinal) of an argument of ranges, each as likely as the others."""
+    total = sum(hi - lo for lo, hi in ranges)
+    offset = generator.randrange(total)
+    for place, (lo, hi) in enumerate(ranges):
+        if offset < hi - lo:
+            return place, lo + offset
+        offset -= hi - lo
+    raise AssertionError("an offset below the sum lies in one of the parts")
