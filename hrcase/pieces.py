@@ -24,8 +24,8 @@ class Settlement:
         kind: "a" no argument is a case; "b" every argument is; "c" those that the reason names.
         reason: the theorem, applied.
         near: for "b" and slope 0, the breakpoint that all of them are near.
-        which: for "c", those that are "breakpoints" themselves, "images" of cases elsewhere, or
-            all that are no "poles".
+        which: for "c", those that are "breakpoints" themselves, "images" of cases elsewhere, all
+            that are no "poles", or those whose "powers" are breakpoints or near one.
     """
 
     kind: str

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from brute.whole import check
 from flint import arb
 from gmpy2 import mpq
 
@@ -16,7 +17,7 @@ from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import FAMILIES, REGISTRY, function_by_name
 from hrcase.job.identity import spec_from_json, spec_to_json
 from hrcase.memory import search
-from hrcase.spec import Region, SearchSpec, exponent_range, interval
+from hrcase.spec import Region, SearchSpec, everything, exponent_range, interval
 from hrcase.ziv import refine
 
 TOY = Format("toy", 13, -20, 20)
@@ -100,6 +101,23 @@ def test_exact_powers_are_counted_by_the_rule(n: int, rounding: str) -> None:
     odd_parts = {int(TOY.value(i).numerator) for i in result.exact}
     assert odd_parts == set(exact)
     assert all(float(case.distance_ulp) > 0 for case in result.cases)
+
+
+@pytest.mark.parametrize("rounding", ["all", "nearest", "directed"])
+@pytest.mark.parametrize(
+    ("n", "precision", "out_precision", "bits"),
+    [(2, 5, 5, 3), (2, 5, 7, 7), (2, 6, 4, 4), (3, 4, 5, 4), (3, 4, 9, 3)],
+)
+def test_far_out_compound_is_as_hard_as_a_power(
+    n: int, precision: int, out_precision: int, bits: int, rounding: str
+) -> None:
+    """The whole domain; exact powers, and those 2^-bits ulp away from one, are among them."""
+    inp, out = Format("wide", precision, -8, 40), Format("out", out_precision, -8, 70)
+    spec = SearchSpec(f"compound:{n}", inp, out, bits, rounding, everything(inp))
+    result = check(spec, "farey")
+    (tail,) = [p for p in result.settled if p.settlement and p.settlement.which == "powers"]
+    assert tail.count > 4 << precision
+    assert inp.value(tail.lo) == scale(1, max(n * precision, bits + out_precision) + n)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from gmpy2 import mpq
 
 from hrcase.enclosure import OutOfReach, by_arb, by_mpfr, lower_bound, rounded, upper_bound
 from hrcase.formats import FORMATS, Format, scale
-from hrcase.functions import REGISTRY, Function, function_by_name, series
+from hrcase.functions import REGISTRY, Function, bessel, function_by_name, series
 from hrcase.lattice import key_of, overflow_key
 from hrcase.taylor import flint_precision
 
@@ -155,20 +155,32 @@ def test_brackets_are_narrowed_until_they_tell_the_neighbours(name: str, x: mpq)
             assert expected == {rounded(f, *parts(x), precision, direction)}
 
 
-@pytest.mark.parametrize("name", ["tgamma", "lgamma"])
+@pytest.mark.parametrize("name", ["tgamma", "lgamma", "digamma", "j0", "j1", "y0", "y1"])
 @pytest.mark.parametrize("extra", [0, 1, 10])
 def test_tightened_series_enclose_those_at_each_point(
     name: str, extra: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(series, "EXTRA_TERMS", extra)
     draw = random.Random(extra)
-    for centre in ("1.3", "-0.4", "-2.6", "7.5"):
+    for centre in ("1.3", "-0.4", "-2.6", "7.5", "40.1"):
+        if not function_by_name(name).contains(mpq(centre)):
+            continue
         with flint_precision(128):
             ball = function_by_name(name).series(arb_series([arb(centre, "0.01"), 1], prec=6))
             for _ in range(20):
                 point = arb(centre) + arb(draw.randint(-999, 999)) / 100000
                 exact = function_by_name(name).series(arb_series([point, 1], prec=6))
                 assert all(ball[j].contains(exact[j]) for j in range(6))
+
+
+def test_y_at_a_ball_encloses_its_values() -> None:
+    """At balls as narrow as the bound is tight: next to turns of y0 and y1."""
+    with flint_precision(128):
+        for centre in ("0.1", "2.2", "3.7", "40.5", "1000.3"):
+            ball = bessel.y0_and_y1(arb(centre, "0.01"))
+            for offset in ("-0.0099", "-0.004", "0", "0.005", "0.0099"):
+                at = bessel.y0_and_y1(arb(centre) + arb(offset))
+                assert all(a.contains(b) for a, b in zip(ball, at, strict=True))
 
 
 def usual(f: Function) -> list[mpq]:

@@ -32,7 +32,7 @@ def _j(order: int, x: arb) -> arb:
     return x.bessel_j(arb(order))
 
 
-def _j_pair(x: arb) -> tuple[arb, arb]:
+def _j0_and_j1(x: arb) -> tuple[arb, arb]:
     return _j(0, x), _j(1, x)
 
 
@@ -50,8 +50,8 @@ def _y(order: int, x: arb) -> arb:
         flint_context.prec = wanted
 
 
-def _y_pair(x: arb) -> tuple[arb, arb]:
-    """At a ball by the mean value theorem.
+def y0_and_y1(x: arb) -> tuple[arb, arb]:
+    """Enclosures of both: at a ball by the mean value theorem.
 
     J^2 + Y^2 =: M^2 falls for x > 0 (Nicholson), so that |Y0'| = |Y1| <= M1 and
     |Y1'| = |Y0 - Y1/x| <= M0 + M1/x on the ball, both taken at its lower end.
@@ -94,7 +94,7 @@ def _j_series(order: int, x: arb_series) -> arb_series:
     on the ball c_k is within r (k + 1)/(k + 1)! = r/k! of its value at c, and |c_k| <= 1/k!.
     """
     centre, radius = x[0].mid(), x[0].rad()
-    at_centre = _by_recurrence(_j_pair, order, arb_series([centre, 1], prec=x.prec))
+    at_centre = _by_recurrence(_j0_and_j1, order, arb_series([centre, 1], prec=x.prec))
     coefficients = []
     for k in range(x.prec):
         most = 1 / arb(factorial(k))
@@ -105,7 +105,7 @@ def _j_series(order: int, x: arb_series) -> arb_series:
 
 
 def _y_series(order: int, x: arb_series) -> arb_series:
-    return tightened(partial(_by_recurrence, _y_pair, order), x)
+    return tightened(partial(_by_recurrence, y0_and_y1, order), x)
 
 
 @lru_cache(maxsize=8)

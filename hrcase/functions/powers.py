@@ -10,8 +10,8 @@ import gmpy2
 from flint import arb, arb_series
 from gmpy2 import mpfr, mpq
 
-from hrcase.formats import floor_log2
-from hrcase.functions.base import Function, no_poles, zero_if_between
+from hrcase.formats import Format, floor_log2, scale
+from hrcase.functions.base import Function, Tail, no_poles, no_tails, zero_if_between
 from hrcase.functions.roots import rational_root
 from hrcase.functions.rounding import (
     Bracket,
@@ -123,6 +123,26 @@ def _rootn(name: str, n: int) -> Function:
     )
 
 
+def _like_powers(n: int, inp: Format, out: Format, bits: int, rounding: str) -> list[Tail]:
+    """Large x, where (1 + x)^n lies above x^n by less than all that matters is a multiple of.
+
+    With 2^l >= n, x^n < 2^(e+p)n a multiple of 2^(n e), and d = (1 + x)^n - x^n < 2n x^(n-1):
+    d < 2^(n e) from x = 2^(n p + 1 + l) on, and d < 2^-M ulp(x^n) from 2^(M + p' + 1 + l) on
+    (docs/functions.md, section 3).
+    """
+    del rounding
+    spread = (n - 1).bit_length()
+    first = max(n * inp.precision + 1 + spread, bits + out.precision + 1 + spread)
+    end = -(-(out.emax + 1) // n)
+    if first >= end:
+        return []
+    reason = (
+        f"(1 + x)^{n} is so little above x^{n} that exactly the x are cases for which x^{n} is a "
+        f"breakpoint, less than 2^-{bits} ulp above one, or at most 2^-{bits} ulp below one"
+    )
+    return [Tail(scale(1, first), scale(1, end), "c", reason, "powers")]
+
+
 def _compound(name: str, n: int) -> Function:
     def rounded(context: gmpy2.context, x: mpfr) -> mpfr:
         base = 1 + as_rational(x)
@@ -145,6 +165,13 @@ def _compound(name: str, n: int) -> Function:
             else f"(1 + x)^{n} is rational; it is dyadic where 1 + x is a power of two only"
         ),
         monotone=f"compound' = {n} (1 + x)^{n - 1} has one sign for x > -1",
+        tails=partial(_like_powers, n) if n > 0 else no_tails,
+        tails_in_words=(
+            f"x >= 2^max({n} p + k, M + p' + k), k = {1 + (n - 1).bit_length()}: cases are the x "
+            f"whose x^{n} is a breakpoint, or near one"
+            if n > 0
+            else ""
+        ),
         evaluators="MPFR's pow_z of the exact 1 + x; Arb's power of 1 + x",
     )
 

@@ -254,7 +254,7 @@ def _expected(spec: SearchSpec, piece: Piece, ordinal: int) -> bool | None:
     x = spec.inp.value(ordinal)
     if piece.kind in ("a", "b"):
         return piece.kind == "b"
-    if not spec.function.contains(x) or piece.which == "images":
+    if not spec.function.contains(x) or piece.which in ("images", "powers"):
         return None
     if piece.which == "poles":
         return True

@@ -70,6 +70,8 @@ def is_named(spec: SearchSpec, settlement: Settlement, ordinal: int, reference: 
             assert value.sign == reference[ordinal].value.sign, "no period"
         image = None if value is None else nearest(value, spec.out, spec.rounding)
         return image is not None and is_case(image, spec.bits)
+    if which == "powers":
+        return is_near_power(spec, ordinal)
     if which == "poles":
         return bool(spec.inp.value(ordinal).denominator != 1)
     assert which == "breakpoints"
@@ -77,6 +79,15 @@ def is_named(spec: SearchSpec, settlement: Settlement, ordinal: int, reference: 
         assert not reference[ordinal].is_exact  # so the theorem lists this one
         return True
     return False
+
+
+def is_near_power(spec: SearchSpec, ordinal: int) -> bool:
+    """Whether x^N is a breakpoint, less than 2^-bits ulp above one, or at most that below one."""
+    m, e = spec.inp.parts(ordinal)
+    n = int(spec.function_name.removeprefix("compound:"))
+    near = nearest(Value(1, m**n, n * e, True), spec.out, spec.rounding)
+    distance = None if near is None else scale(near.offset, near.exponent + spec.bits)
+    return distance is not None and -1 <= distance < 1
 
 
 def reduced(spec: SearchSpec, ordinal: int, period: int) -> tuple[int, int]:

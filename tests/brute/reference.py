@@ -123,7 +123,7 @@ class Nearest:
 
 def evaluate(name: str, m: int, e: int) -> Value | None:
     """f(m 2^e); None where f is undefined or infinite, or where hrcase does not search it."""
-    function = EVERY_FUNCTION[name]
+    function = EVERY_FUNCTION.get(name)  # other members of families are composed
     if is_outside(name, m, e):
         return None
     if function is None:
