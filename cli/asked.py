@@ -7,14 +7,24 @@ from typing import Any
 import click
 
 from hrcase.asked import spec_of
+from hrcase.cli.errors import UsageError
 from hrcase.formats import FORMATS
+from hrcase.functions import EXPRESSION
 from hrcase.lattice import ROUNDINGS
 from hrcase.spec import SIGNS
 
 Command = Callable[..., None]
 
+EXPRESSION_OPTION = click.option(
+    "--expr",
+    "expression",
+    metavar="TEXT",
+    help="An expression in x in FUNCTION's place: 'exp(-x*x)/2'. See docs/expressions.md.",
+)
+
+FUNCTION_OPTIONS = (click.argument("function", required=False), EXPRESSION_OPTION)
+
 OPTIONS = (
-    click.argument("function"),
     click.option(
         "--exponent-range",
         "exponents",
@@ -46,7 +56,6 @@ OPTIONS = (
     ),
 )
 WORDS = (
-    "function",
     "exponents",
     "interval_text",
     "sign",
@@ -60,17 +69,33 @@ WORDS = (
 NO_BITS = tuple(word for word in WORDS if word != "bits")
 
 
+def function_of(function: str | None, expression: str | None) -> str:
+    """The name of what was asked for: FUNCTION, or the text of --expr.
+
+    Raises:
+        UsageError: neither or both were given.
+    """
+    if function is not None and expression is not None:
+        raise UsageError(f"--expr takes FUNCTION's place; leave out {function!r} or --expr")
+    if expression is not None:
+        return EXPRESSION + expression
+    if function is None:
+        raise UsageError("no function was given; give FUNCTION or --expr TEXT")
+    return function
+
+
 def asked_options(command: Command, words: tuple[str, ...] = WORDS) -> Command:
     """FUNCTION and the options that say what is asked; the command gets `spec` in their place."""
 
     @wraps(command)
     def with_spec(**given: Any) -> None:
-        command(spec=spec_of(**{word: given.pop(word) for word in words}), **given)
+        function = function_of(given.pop("function"), given.pop("expression"))
+        command(spec=spec_of(function, **{word: given.pop(word) for word in words}), **given)
 
+    asked = (option for word, option in zip(WORDS, OPTIONS, strict=True) if word in words)
     decorated: Command = with_spec
-    for word, option in reversed(tuple(zip(WORDS, OPTIONS, strict=True))):
-        if word in words:
-            decorated = option(decorated)
+    for option in reversed((*FUNCTION_OPTIONS, *asked)):
+        decorated = option(decorated)
     return decorated
 
 

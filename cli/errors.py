@@ -11,9 +11,11 @@ class UsageError(click.ClickException):
     exit_code = 2
 
 
-def print_error(message: str) -> None:
-    """Print one error on stderr as a single line."""
+def print_error(message: str, pointer: str = "") -> None:
+    """Print one error on stderr as a single line; below it, where in a text it is."""
     click.echo(PREFIX + " ".join(message.split()), err=True)
+    if pointer:
+        click.echo(pointer, err=True)
 
 
 def one_line(error: click.ClickException) -> str:

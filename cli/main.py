@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from hrcase.cli.errors import one_line, print_error
-from hrcase.errors import HrcaseError, Interrupted, TryAgain
+from hrcase.errors import ExpressionError, HrcaseError, Interrupted, TryAgain
 
 # Name and short help of each command. The module hrcase.cli.NAME defines it as `command`, and is
 # imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
@@ -94,7 +94,7 @@ def run(arguments: list[str]) -> int:
         print_error(one_line(error))
         return error.exit_code
     except HrcaseError as error:
-        print_error(str(error))
+        print_error(str(error), error.pointer if isinstance(error, ExpressionError) else "")
         return error.exit_code
     except MemoryError:
         print_error("out of memory; the task needs more than is free; ask for a smaller interval")

@@ -24,6 +24,9 @@ from hrcase.pieces import Rule
 from hrcase.plan import Tuning, next_block
 from hrcase.spec import SearchSpec
 
+MOST_SHOWN = 20
+"""Arguments in a line of the summary; the claim has all of them."""
+
 
 @click.command(name="search")
 @asked_options
@@ -165,12 +168,24 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
     lines += [
         f"survivors {s.counts['candidates']} candidates, {s.rejected} of them too far",
         f"cases     {len(result.cases)}, and {s.exact} exact ones that are not listed",
+        *_undecided(result),
         f"expected  {s.expected:.1f} in the searched pieces, where {s.found_searched} were found",
     ]
     stages = ", ".join(f"{name} {value:.2f}" for name, value in s.seconds.items())
     lines.append(f"seconds   {seconds:.2f} in all ({stages})")
     lines.append(f"rate      {arguments / seconds:.3g} arguments/s")
     return lines
+
+
+def _undecided(result: walk.SearchResult) -> list[str]:
+    """The arguments of an expression that may be exact or not."""
+    ordinals, spec = result.undecided, result.spec
+    if not ordinals:
+        return []
+    shown = ", ".join(to_hex(spec.inp.value(i)) for i in ordinals[:MOST_SHOWN])
+    rest = f", and {len(ordinals) - MOST_SHOWN} more" if len(ordinals) > MOST_SHOWN else ""
+    beyond = f"exact or beyond {spec.function.decided_bits} bits"
+    return [f"undecided {len(ordinals)} of the exact ones are {beyond}: {shown}{rest}"]
 
 
 def _phases(s: walk.Statistics) -> list[str]:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 import gmpy2
 from gmpy2 import mpq
 
-from hrcase.enclosure import Interval, OutOfReach, above, at_least, by_mpfr, exact_value, rounded
+from hrcase.enclosure import (
+    Interval,
+    OutOfReach,
+    TooWide,
+    above,
+    at_least,
+    by_mpfr,
+    exact_value,
+    rounded,
+)
 from hrcase.errors import InputError, SelfTestFailed
 from hrcase.formats import Format, Infinite
 from hrcase.functions.base import Function
@@ -17,6 +26,7 @@ from hrcase.ziv import (
     confirm,
     decimal,
     describe,
+    most_precision,
     nearest_breakpoint,
     require_exact,
     round_to,
@@ -59,7 +69,8 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
 
     Raises:
         InputError: x is no number of the format, or f is not defined there, or f(x) is
-            beyond every exponent in use, or too near to a breakpoint to say how near.
+            beyond every exponent in use, or too near to a breakpoint to say how near, or an
+            expression is not told from one.
         SelfTestFailed: MPFR and Arb contradict each other.
     """
     m, e = inp.parts(_ordinal(inp, x))
@@ -75,8 +86,8 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         return report
     precision = 2 * out.precision + 64
     try:
-        while precision <= MOST_PRECISION:
-            report = _report(out, x, by_mpfr(f, m, e, precision))
+        while precision <= most_precision(f):
+            report = _report_of_mpfr(f, out, x, (m, e), precision)
             if report is not None:
                 confirm(f, m, e, precision, lambda y: _report(out, x, y), report)
                 return report
@@ -86,6 +97,11 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         raise InputError(
             f"{error} at x = {to_hex(x)}: the nearest breakpoint is {where}; give another x"
         ) from None
+    if f.decided_bits:
+        raise InputError(
+            f"{f.decided_bits} bits do not tell {f.name} at {to_hex(x)} from a number or a "
+            "midpoint: it may be exact; give another x"
+        )
     near = exact_value(rounded(f, m, e, out.precision + 2, gmpy2.RoundToNearest))
     for side, holds in (("above", above(f, m, e, near)), ("below", not at_least(f, m, e, near))):
         if holds:
@@ -97,6 +113,15 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         f"{f.name}({to_hex(x)}) is on a breakpoint to {MOST_PRECISION} bits, but not exact by the "
         "function's rule; please report it"
     )
+
+
+def _report_of_mpfr(
+    f: Function, out: Format, x: mpq, parts: tuple[int, int], precision: int
+) -> Report | None:
+    try:
+        return _report(out, x, by_mpfr(f, *parts, precision))
+    except TooWide:
+        return None
 
 
 def _ordinal(inp: Format, x: mpq) -> int:

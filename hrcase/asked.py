@@ -37,7 +37,7 @@ def spec_of(
     Raises:
         InputError: one of them is wrong, or two exclude each other.
     """
-    function_by_name(function)
+    function = function_by_name(function).name  # of an expression, the canonical spelling
     inp = format_by_name(input_name)
     out = format_by_name(output_name or input_name)
     region = _region(inp, exponents, interval_text, sign)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from hrcase.formats import Format
@@ -81,10 +81,13 @@ def make_claim(
     cases: int,
     exact: int,
     versions: Collection[str] = (),
+    undecided: Sequence[int] = (),
 ) -> Claim:
     """Fill in the claim of a complete search.
 
     Args:
+        exact: how many exact cases were met, and arguments that are not told from them.
+        undecided: ordinals of these (`undecided_among`).
         versions: of hrcase that took part in it; default this one.
     """
     return Claim(
@@ -93,13 +96,14 @@ def make_claim(
         sentence=complete_sentence(spec, bool(removed)),
         bits_in_words=bits_in_words(spec.bits),
         cases=cases,
-        exact_rule=spec.function.exact_rule,
+        exact_rule=spec.function.exact_rule + undecided_in_words(spec.inp, undecided),
         exact_count=exact,
         settled=tuple(settled_line(spec.inp, piece) for piece in settled),
         removed=tuple(f"{range_text(spec.inp, r.lo, r.hi)}: {r.reason}" for r in removed),
         symmetries=(),
         proved="pieces tile the range; Taylor remainders by ball arithmetic; windows as in "
-        "docs/method.md; settled ranges by exact comparison at their ends.",
+        "docs/method.md; settled ranges by exact comparison at their ends"
+        + (", and by enclosures as in docs/expressions.md." if spec.function.decided_bits else "."),
         rerun="each case evaluated by MPFR and by Arb.",
         trusted=f"compiler, processor, MPFR, Arb, the proofs in docs/, "
         f"hrcase {', '.join(sorted(versions)) or version()}.",
@@ -142,6 +146,30 @@ def ends(inp: Format, lo: int, hi: int) -> list[str]:
     return [to_hex(inp.value(lo)), to_hex(inp.value(hi - 1))]
 
 
+def undecided_among(spec: SearchSpec, exact: Iterable[int]) -> list[int]:
+    """Of arguments that count as exact, those of an expression that are not known to be."""
+    f = spec.function
+    if not f.decided_bits:
+        return []
+    return [ordinal for ordinal in exact if f.exact(spec.inp.value(ordinal)) is None]
+
+
+def undecided_in_words(inp: Format, ordinals: Sequence[int]) -> str:
+    """All of them, neighbours as ranges."""
+    if not ordinals:
+        return ""
+    ranges: list[list[int]] = []
+    for ordinal in ordinals:
+        if ranges and ranges[-1][1] == ordinal:
+            ranges[-1][1] += 1
+        else:
+            ranges.append([ordinal, ordinal + 1])
+    where = ", ".join(
+        to_hex(inp.value(lo)) if hi == lo + 1 else range_text(inp, lo, hi) for lo, hi in ranges
+    )
+    return f"; {len(ordinals)} of them may be cases beyond these bits: {where}"
+
+
 def range_text(inp: Format, lo: int, hi: int) -> str:
     """A range of ordinals as the user would write it."""
     return "[{}, {}]".format(*ends(inp, lo, hi))
@@ -151,6 +179,7 @@ KINDS = {
     "a": "no argument is a case",
     "b": "every argument is a case",
     "c": "the cases are exactly those named",
+    "d": "every argument is exact, or a case beyond the bits named",
 }
 
 

@@ -10,7 +10,8 @@ The split is the same for every function and format. It rests on three facts onl
 * MPFR rounds correctly, so that f(x) >= t and f(x) > t are decided exactly for dyadic t
   (hrcase.enclosure.at_least, above).
 
-What is nearly constant, or nearly x, is settled in hrcase.flat.
+What is nearly constant, or nearly x, is settled in hrcase.flat. Of an expression nothing of this
+is known: hrcase.isolation and hrcase.levels split it.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ import gmpy2
 from flint import ctx as flint_context
 from gmpy2 import mpq
 
+from hrcase import levels
 from hrcase.enclosure import lower_bound, rounded, upper_bound
 from hrcase.errors import InputError
 from hrcase.flat import FlatLine
 from hrcase.formats import (
     VANISHING,
     Format,
+    binade_end,
     first_ordinal_above_0,
     first_ordinal_where,
-    floor_log2,
     scale,
 )
+from hrcase.functions import Expression
 from hrcase.functions.base import RealPoint, Tail
 from hrcase.hexfloat import to_hex
+from hrcase.isolation import Run
 from hrcase.lattice import binade_key, overflow_key
 from hrcase.pieces import Piece, Removed, Rule, Settlement
 from hrcase.spec import SearchSpec
@@ -47,8 +51,8 @@ DEFAULT_SCAN = 256
 Range = tuple[int, int]
 """Ordinals, half open."""
 
-Part = Piece | Range
-"""A tail or 0; or arguments among which f is monotone."""
+Part = Piece | Range | Run
+"""A tail or 0; or arguments among which f is monotone; a Run of an expression."""
 
 
 def removed(spec: SearchSpec) -> list[Removed]:
@@ -61,6 +65,8 @@ def removed(spec: SearchSpec) -> list[Removed]:
             but not searched.
     """
     f = spec.function
+    if isinstance(f, Expression):
+        return levels.removed(spec)
     first, end = _domain(spec)
     parts = []
     for lo, hi in spec.region.ranges:
@@ -194,6 +200,9 @@ def merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def cut(spec: SearchSpec) -> Iterator[Part]:
     """Tails, 0, and the ranges between them on which f is monotone; ascending."""
+    if isinstance(spec.function, Expression):
+        yield from levels.cut(spec)
+        return
     for lo, hi, tail in _by_tails(spec):
         if tail is not None:
             settlement = Settlement(tail.kind, tail.reason, which=tail.which)
@@ -213,6 +222,8 @@ def split_part(spec: SearchSpec, part: Part, scan: int) -> Iterator[Piece]:
     """The pieces of what `cut` gave."""
     if isinstance(part, Piece):
         yield part
+    elif isinstance(part, Run):
+        yield from levels.split_run(spec, part, scan)
     else:
         yield from _split_monotone(spec, *part, scan)
 
@@ -373,7 +384,7 @@ def _split_shallow(line: FlatLine, lo: int, hi: int, scan: int) -> Iterator[Piec
         lo = head
     tail = max(lo, tail) if hi - tail > scan else hi
     while lo < tail:
-        end = min(tail, _binade_end(line.spec, lo))
+        end = min(tail, binade_end(line.spec.inp, lo))
         if end - lo <= scan:
             yield Piece(lo, end, Rule.SCANNED)
         else:
@@ -381,15 +392,6 @@ def _split_shallow(line: FlatLine, lo: int, hi: int, scan: int) -> Iterator[Piec
         lo = end
     if tail < hi:
         yield from line.pieces(tail, hi)
-
-
-def _binade_end(spec: SearchSpec, lo: int) -> int:
-    """First ordinal beyond the input binade that holds ordinal lo (lo != 0)."""
-    magnitude = abs(spec.inp.value(lo))
-    exponent = floor_log2(magnitude)
-    if lo > 0:
-        return spec.inp.ceil_ordinal(scale(1, exponent + 1))
-    return 1 - spec.inp.ceil_ordinal(scale(1, exponent))
 
 
 def _split_binade(spec: SearchSpec, lo: int, hi: int, key: int) -> Iterator[Piece]:

@@ -15,6 +15,13 @@ from hrcase.functions.base import Function
 Interval = tuple[mpq, mpq]
 
 
+MOST_EXPONENT = 1 << 20
+"""Values beyond 2^(+-this) overflow and underflow: no format in use comes near."""
+
+OVERFLOWS = MOST_EXPONENT // 2
+"""|f(x)| without an upper bound, and above 2^this, is beyond all numbers of such formats too."""
+
+
 class OutOfReach(ArithmeticError):
     """|f(x)| is beyond 2^(+-MOST_EXPONENT)."""
 
@@ -23,8 +30,8 @@ class OutOfReach(ArithmeticError):
         self.vanishes = vanishes
 
 
-MOST_EXPONENT = 1 << 20
-"""Values beyond 2^(+-this) overflow and underflow: no format in use comes near."""
+class TooWide(ArithmeticError):
+    """Interval arithmetic gives no finite bounds with this precision."""
 
 
 @lru_cache(maxsize=1024)
@@ -70,7 +77,7 @@ def _width(bound: mpq) -> int:
 
 
 def by_mpfr(f: Function, m: int, e: int, precision: int) -> Interval:
-    """An enclosure of f(m 2^e) of relative width 2^-precision.
+    """An enclosure of f(m 2^e) of relative width 2^-precision; wider for an expression.
 
     MPFR rounds correctly, so that f(x) lies within half an ulp of the rounded value y,
     2^(E-precision-1) for 2^(E-1) <= |y| < 2^E (also when y = 2^(E-1): below it the error of a
@@ -78,7 +85,10 @@ def by_mpfr(f: Function, m: int, e: int, precision: int) -> Interval:
 
     Raises:
         OutOfReach: f(x) overflows or underflows MOST_EXPONENT.
+        TooWide: the interval arithmetic of an expression gives no bounds.
     """
+    if f.bracket is not None:
+        return _bounds(*f.bracket(precision, _as_mpfr(m, e)))
     y = rounded(f, m, e, precision, gmpy2.RoundToNearest)
     if not gmpy2.is_finite(y) or y == 0:
         raise OutOfReach(vanishes=y == 0)
@@ -86,6 +96,18 @@ def by_mpfr(f: Function, m: int, e: int, precision: int) -> Interval:
         raise OutOfReach(vanishes=True)
     value, error = exact_value(y), scale(1, gmpy2.get_exp(y) - precision - 1)
     return value - error, value + error
+
+
+def _bounds(low: gmpy2.mpfr, high: gmpy2.mpfr) -> Interval:
+    """The ends of a bracket as rationals."""
+    if gmpy2.is_nan(low) or gmpy2.is_nan(high):
+        raise TooWide("no bounds with this precision")
+    if not (gmpy2.is_finite(low) and gmpy2.is_finite(high)):
+        least = low if low > 0 else high  # in magnitude, unless 0 lies between them
+        if low * high > 0 and gmpy2.is_finite(least) and gmpy2.get_exp(least) > OVERFLOWS:
+            raise OutOfReach(vanishes=False)
+        raise TooWide("no bounds with this precision")
+    return exact_value(low), exact_value(high)
 
 
 def by_arb(f: Function, m: int, e: int, precision: int) -> Interval:

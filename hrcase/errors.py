@@ -16,6 +16,9 @@
 The message of each error is one line: what happened; why; what to type next.
 """
 
+SHOWN = 36
+"""Characters of an expression that are shown on either side of an error."""
+
 
 class HrcaseError(Exception):
     """Base of every error raised on purpose; `exit_code` is what the program then exits with."""
@@ -27,6 +30,25 @@ class InputError(HrcaseError, ValueError):
     """A value, a file or an option given by the user is wrong."""
 
     exit_code = 2
+
+
+class ExpressionError(InputError):
+    """An expression is wrong at one of its characters.
+
+    Attributes:
+        pointer: two lines, the expression and a caret below the character.
+    """
+
+    def __init__(self, what: str, text: str, at: int, way_out: str) -> None:
+        super().__init__(f"{what}, at character {at + 1} of the expression; {way_out}")
+        self.pointer = _pointer(text, at)
+
+
+def _pointer(text: str, at: int) -> str:
+    """The part of a text around a character, printable and in one line, and a caret below."""
+    first = max(0, at - SHOWN)
+    shown = "".join(c if c.isascii() and c.isprintable() else "?" for c in text[first : at + SHOWN])
+    return f"  {shown}\n  {' ' * (at - first)}^"
 
 
 class ExportError(HrcaseError, OSError):

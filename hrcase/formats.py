@@ -164,6 +164,14 @@ def floor_log2(value: mpq) -> int:
     return int(estimate if scale(1, estimate) <= value else estimate - 1)
 
 
+def binade_end(f: Format, ordinal: int) -> int:
+    """First ordinal beyond the binade that holds a number, which is not 0."""
+    exponent = floor_log2(abs(f.value(ordinal)))
+    if ordinal > 0:
+        return f.ceil_ordinal(scale(1, exponent + 1))
+    return 1 - f.ceil_ordinal(scale(1, exponent))
+
+
 FORMATS = {
     f.name: f
     for f in (

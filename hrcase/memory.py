@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hrcase.cases import HRCase
-from hrcase.claim import Claim, make_claim
+from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.engine import Engine
 from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError
@@ -78,7 +78,8 @@ class SearchResult:
     Attributes:
         cases: sorted by x.
         settled: the settled pieces, ascending.
-        exact: ordinals of the exact cases and exact midpoints that were met.
+        exact: ordinals of the exact cases and exact midpoints that were met, and of arguments of an
+            expression that are not told from them.
     """
 
     spec: SearchSpec
@@ -91,7 +92,14 @@ class SearchResult:
     @property
     def claim(self) -> Claim:
         """What the result says."""
-        return make_claim(self.spec, self.settled, self.removed, len(self.cases), len(self.exact))
+        counts = len(self.cases), len(self.exact)
+        undecided = self.undecided
+        return make_claim(self.spec, self.settled, self.removed, *counts, undecided=undecided)
+
+    @property
+    def undecided(self) -> list[int]:
+        """Those of `exact` that are not known to be: see Function.decided_bits."""
+        return undecided_among(self.spec, self.exact)
 
 
 class Stopped(HrcaseError):
@@ -99,8 +107,8 @@ class Stopped(HrcaseError):
 
     Attributes:
         finished, remaining: ranges of ordinals, half open, ascending.
-        ranges: the settled pieces of kind "b" and "c" among the finished ones: their cases are no
-            rows.
+        ranges: the settled pieces of kind "b", "c" and "d" among the finished ones: their cases
+            are no rows.
         cases: those found in the finished ranges; None where there are more candidates than
             MOST_CASES_ON_STOP.
     """

@@ -21,9 +21,10 @@ class Settlement:
     """What a theorem says of a settled piece.
 
     Attributes:
-        kind: "a" no argument is a case; "b" every argument is; "c" those that the reason names.
+        kind: "a" no argument is a case; "b" every argument is; "c" those that the reason names;
+            "d" every argument is one or has an exact result, beyond the bits that were tried.
         reason: the theorem, applied.
-        near: for "b" and slope 0, the breakpoint that all of them are near.
+        near: for "b" and "d" and slope 0, the breakpoint that all of them are near.
         which: for "c", those that are "breakpoints" themselves, "images" of cases elsewhere, all
             that are no "poles", or those whose "powers" are breakpoints or near one.
     """
@@ -42,7 +43,7 @@ class Piece:
         lo, hi: ordinals of the input format, half open.
         rule: how they are decided.
         key: the output binade (hrcase.lattice.binade_key) of a searched piece; a searched piece
-            lies in one input binade too, and f is monotone on it.
+            lies in one input binade too.
         settlement: the theorem of a settled piece.
     """
 

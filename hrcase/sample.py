@@ -34,7 +34,7 @@ from hrcase.formats import scale
 from hrcase.hexfloat import to_hex
 from hrcase.memory import search
 from hrcase.pieces import Removed
-from hrcase.slope import Curve, Range, binade, is_flat, solve
+from hrcase.slope import Range, Tangent, binade
 from hrcase.spec import Region, SearchSpec
 from hrcase.version import version
 from hrcase.ziv import refine
@@ -215,7 +215,12 @@ def _from_windows(
     engine: Engine | Sequence[Engine] | None,
 ) -> Iterator[HRCase]:
     """Cases within the distances from these windows, no more than HITS from each."""
-    steep = sorted(w for w in windows if w[1] - w[0] <= SHORT or not is_flat(spec, w))
+    tangents = {w: None if w[1] - w[0] <= SHORT else Tangent.at(spec, w[0]) for w in windows}
+    steep = sorted(
+        (lo, hi)
+        for (lo, hi), tangent in tangents.items()
+        if hi - lo <= SHORT or (tangent is not None and not tangent.is_flat(hi - lo))
+    )
     if steep:
         region = Region(spec.region.text, tuple(steep), is_open=True)
         found = search(replace(spec, region=region), threads=1, engine=engine).cases
@@ -224,7 +229,8 @@ def _from_windows(
         for _, of_window in groupby(cases, key=lambda case: bisect_right(starts, case.x)):
             yield from sorted(of_window, key=lambda case: _lot(seed, to_hex(case.x)))[:HITS]
     for window in sorted(set(windows).difference(steep)):
-        yield from filter(drawn.distances.has, _along_slope(spec, window, seed))
+        if (tangent := tangents[window]) is not None:
+            yield from filter(drawn.distances.has, _along_slope(tangent, seed))
 
 
 class _Tiles:
@@ -259,22 +265,17 @@ def _distinct(numbers: Iterable[int]) -> Iterator[int]:
             yield number
 
 
-def _along_slope(spec: SearchSpec, window: Range, seed: str) -> Iterator[HRCase]:
-    """Up to HITS cases in the input binade in which a flat window begins, at distances drawn."""
-    curve = Curve.at(spec, window[0])
-    if curve is None:
-        return
-    lo, hi = binade(spec.inp, window[0])
+def _along_slope(tangent: Tangent, seed: str) -> Iterator[HRCase]:
+    """Up to HITS cases in the input binade where a flat window begins, at distances drawn."""
+    spec, within = tangent.spec, binade(tangent.spec.inp, tangent.ordinal)
     for n in range(HITS):
-        lot = _lot(seed, "distance", window[0], n)
-        distance = curve.axis.window(spec.bits) * scale(lot >> 1, 1 - LOT_BITS)
-        ordinal = solve(curve, window[0], distance if lot & 1 else -distance)
-        if (
-            ordinal is not None
-            and lo <= ordinal < hi
-            and isinstance(case := refine(spec, ordinal), HRCase)
-        ):
-            yield case
+        lot = _lot(seed, "distance", tangent.ordinal, n)
+        distance = tangent.axis.window(spec.bits) * scale(lot >> 1, 1 - LOT_BITS)
+        ordinal = tangent.solve(distance if lot & 1 else -distance, within)
+        if ordinal is not None:
+            case = refine(spec, ordinal)
+            if isinstance(case, HRCase):
+                yield case
 
 
 def _lot(*what: object) -> int:

@@ -20,29 +20,56 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
-    """F around an argument, on the axis on which breakpoints are the integers (hrcase.lattice)."""
+class Tangent:
+    """F at an argument and its slope, on the axis on which breakpoints are the integers.
+
+    Attributes:
+        axis: that of f's output binade at the argument where the tangents began.
+        position: F, to far below the distances asked for.
+        slope: F of the next argument less F, modulo 1: from -1/2 to 1/2.
+    """
 
     spec: SearchSpec
     axis: Lattice
+    ordinal: int
+    position: mpq
+    slope: mpq
 
     @classmethod
-    def at(cls, spec: SearchSpec, ordinal: int) -> Curve | None:
-        """The axis of f's output binade there; None where f is beyond all of them."""
-        y = _value(spec, ordinal)
-        if y is None or abs(key := key_of(spec.out, y)) >= overflow_key(spec.out):
+    def at(cls, spec: SearchSpec, ordinal: int, axis: Lattice | None = None) -> Tangent | None:
+        """None where f is not defined here or next, or is beyond all breakpoints."""
+        here, there = _value(spec, ordinal), _value(spec, ordinal + 1)
+        if here is None or there is None:
             return None
-        return cls(spec, spec.lattice(key))
+        if axis is None:
+            key = key_of(spec.out, here)
+            if abs(key) >= overflow_key(spec.out):
+                return None
+            axis = spec.lattice(key)
+        position = axis.position(here)
+        return cls(spec, axis, ordinal, position, _centred(axis.position(there) - position))
 
-    def position(self, ordinal: int) -> mpq | None:
-        """F, to far below the distances asked for; None where f is not defined, or out of reach."""
-        y = _value(self.spec, ordinal)
-        return None if y is None else self.axis.position(y)
+    def is_flat(self, count: int) -> bool:
+        """Whether f passes no breakpoint in so many arguments, or moves as x does."""
+        return bool(abs(self.slope) * count < 1)
 
-    def slope(self, ordinal: int) -> mpq | None:
-        """F of the next argument less F, modulo 1."""
-        here, there = self.position(ordinal), self.position(ordinal + 1)
-        return None if here is None or there is None else _centred(there - here)
+    def solve(self, distance: mpq, within: Range) -> int | None:
+        """An argument whose F is about so far from an integer, by Newton's method.
+
+        None where it leads out of the range, or to nothing.
+        """
+        here: Tangent | None = self
+        for _ in range(NEWTON_STEPS):
+            if here is None or here.slope == 0:
+                return None
+            step = int((_centred(distance - here.position) / here.slope + mpq(1, 2)) // 1)
+            ordinal = here.ordinal + step
+            if step == 0:
+                return ordinal
+            if not within[0] <= ordinal < within[1]:
+                return None
+            here = Tangent.at(self.spec, ordinal, self.axis)
+        return None
 
 
 def _value(spec: SearchSpec, ordinal: int) -> mpq | None:
@@ -59,27 +86,6 @@ def _value(spec: SearchSpec, ordinal: int) -> mpq | None:
 def _centred(value: mpq) -> mpq:
     """value modulo 1, from -1/2 on."""
     return (value + mpq(1, 2)) % 1 - mpq(1, 2)
-
-
-def is_flat(spec: SearchSpec, window: Range) -> bool:
-    """Whether f passes no breakpoint in a window, or moves as x does, to first order."""
-    lo, hi = window
-    curve = Curve.at(spec, lo)
-    slope = None if curve is None else curve.slope(lo)
-    return slope is None or abs(slope) * (hi - lo) < 1
-
-
-def solve(curve: Curve, ordinal: int, distance: mpq) -> int | None:
-    """An argument near this one whose F is about so far from an integer, by Newton's method."""
-    for _ in range(NEWTON_STEPS):
-        here, slope = curve.position(ordinal), curve.slope(ordinal)
-        if here is None or not slope:
-            return None
-        step = round(_centred(distance - here) / slope)
-        if step == 0:
-            return ordinal
-        ordinal = int(ordinal + step)
-    return None
 
 
 def binade(inp: Format, ordinal: int) -> Range:

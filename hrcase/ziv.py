@@ -10,7 +10,7 @@ import gmpy2
 from gmpy2 import mpq
 
 from hrcase.cases import HRCase
-from hrcase.enclosure import Interval, OutOfReach, by_arb, by_mpfr, exact_value
+from hrcase.enclosure import Interval, OutOfReach, TooWide, by_arb, by_mpfr, exact_value
 from hrcase.errors import SelfTestFailed
 from hrcase.formats import Format, Infinite, floor_log2, scale
 from hrcase.functions.base import Function
@@ -29,11 +29,17 @@ MOST_PRECISION = 1 << 16
 """Bits after which a function whose exact cases are all known is said to misbehave."""
 
 
+def most_precision(f: Function) -> int:
+    """Bits after which f(x) is not told from a breakpoint any more."""
+    return f.decided_bits or MOST_PRECISION
+
+
 class Rejection(Enum):
     """Why a candidate is not a case."""
 
     TOO_FAR = auto()
     EXACT = auto()
+    """Also for an expression that f.decided_bits bits do not tell from a breakpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,13 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
         require_exact(f, m, e, exact, spec.out.precision + spec.bits + 64, evaluators)
         return exact_verdict
     precision = spec.out.precision + spec.bits + 64
-    while precision <= MOST_PRECISION:
+    y: Interval | None = None
+    while precision <= most_precision(f):
         try:
-            verdict = _verdict(spec, x, by_mpfr(f, m, e, precision))
+            y = by_mpfr(f, m, e, precision)
+            verdict = _verdict(spec, x, y)
+        except TooWide:
+            verdict = None
         except OutOfReach as error:
             if not error.vanishes or spec.rounding == "nearest":
                 return Rejection.TOO_FAR
@@ -87,6 +97,8 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
             confirm(f, m, e, precision, lambda enclosure: _verdict(spec, x, enclosure), verdict)
             return verdict
         precision *= 2
+    if f.decided_bits:
+        return Rejection.TOO_FAR if y and _is_far(spec, y) else Rejection.EXACT
     raise SelfTestFailed(
         f"{f.name}({x}) could not be told from a breakpoint with {MOST_PRECISION} bits, and the "
         "function's rule does not call it exact; the rule in hrcase/functions is wrong"
@@ -107,7 +119,10 @@ def confirm(
         SelfTestFailed: Arb's enclosure gives another verdict.
     """
     while precision <= 2 * MOST_PRECISION:
-        verdict = verdict_of(by_arb(f, m, e, precision + 32))
+        try:
+            verdict = verdict_of(by_arb(f, m, e, precision + 32))
+        except OutOfReach:  # too few bits for an expression, to say that it is finite
+            verdict = None
         if verdict is not None:
             if verdict != expected:
                 raise SelfTestFailed(
@@ -135,7 +150,7 @@ def require_exact(
     for evaluator in evaluators:
         try:
             low, high = EVALUATORS[evaluator](f, m, e, precision)
-        except OutOfReach:  # f(x) is 0, or beyond every exponent in use
+        except (OutOfReach, TooWide):  # f(x) is 0, or beyond every exponent in use
             return
         if not low <= exact <= high:
             raise SelfTestFailed(
@@ -164,6 +179,20 @@ def _verdict(spec: SearchSpec, x: mpq, y: Interval) -> HRCase | Rejection | None
     if point.high >= spec.threshold:
         return None
     return describe(spec.out, x, point, y)
+
+
+def _is_far(spec: SearchSpec, y: Interval) -> bool:
+    """Whether all of an enclosure is beyond the threshold, also where two breakpoints are nearest.
+
+    That is so where f(x) is half-way between them, or an end of a binade under "nearest". The
+    distance from breakpoints changes no more than y does, and an ulp at most by a factor of two.
+    """
+    ends = [nearest_breakpoint(spec.out, spec.rounding, (end, end)) for end in y]
+    keys = {key_of(spec.out, end) for end in y}
+    ulp = max(lattice(spec.out, key, spec.rounding).ulp_exponent for key in keys)
+    width = scale(y[1] - y[0], -ulp)
+    least = min(mpq(0) if end is None else end.low for end in ends)
+    return bool(least / len(keys) - width >= spec.threshold)
 
 
 def describe(out: Format, x: mpq, point: Nearest, y: Interval) -> HRCase | None:

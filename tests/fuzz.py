@@ -36,6 +36,7 @@ from hrcase.errors import HrcaseError
 from hrcase.export.csv import HEADER
 from hrcase.hexfloat import format_bound, parse_bound, parse_interval
 from hrcase.job.crew import Crew
+from hrcase.sample import Distances
 from hrcase.tables.line import read_lines
 from hrcase.tables.search import search
 
@@ -61,16 +62,21 @@ class Reader:
     """One entry.
 
     Attributes:
-        seeds: inputs that it accepts.
+        seeds: makes inputs that it accepts.
         feed: gives it one.
         codes: exit codes that are answers.
         tokens: that the mutator puts in, besides TOKENS.
     """
 
-    seeds: tuple[bytes, ...]
+    seeds: Callable[[], tuple[bytes, ...]]
     feed: Feed
     codes: frozenset[int] = frozenset({0, 2})
     tokens: tuple[bytes, ...] = ()
+
+
+def given(*seeds: bytes) -> Callable[[], tuple[bytes, ...]]:
+    """Seeds that need not be made."""
+    return lambda: seeds
 
 
 def command(*arguments: str, file: str = "") -> Feed:
@@ -147,17 +153,46 @@ def _words(content: bytes, directory: Path) -> None:
             raise Wrong(f"{bound} is read differently once it was printed")
 
 
+def _distances(content: bytes, directory: Path) -> None:
+    """What `hrcase sample` is asked for; only read."""
+    Distances.parse(content.decode("utf-8", "surrogateescape"))
+
+
 @cache
+def _made() -> dict[str, bytes]:
+    """The files of a complete job, its list with the claim, and its certificate."""
+    asked = ["exp", "--format", "binary16", "--interval", "1,1.25", "--bits", "8"]
+    with tempfile.TemporaryDirectory() as place:
+        job, silent = f"{place}/job", io.StringIO()
+        for words in (
+            ["search", *asked, "--device", "cpu", "--job", job, "--output", f"{place}/a.csv"],
+            ["certify", job, "--output", f"{place}/a.json"],
+        ):
+            with redirect_stdout(silent), redirect_stderr(silent):
+                code = main.run(words)
+            if code:
+                raise Wrong(f"nothing was made: {silent.getvalue()}")
+        files = (path for path in Path(place).rglob("*") if path.is_file())
+        return {path.name: path.read_bytes() for path in files}
+
+
 def _small_job() -> dict[str, bytes]:
-    """The files of a complete job."""
-    asked = ["exp", "--format", "binary16", "--interval", "1,2", "--bits", "6"]
-    with tempfile.TemporaryDirectory() as directory:
-        silent = io.StringIO()
-        with redirect_stdout(silent), redirect_stderr(silent):
-            code = main.run(["search", *asked, "--device", "cpu", "--job", f"{directory}/job"])
-        if code:
-            raise Wrong(f"no job: {silent.getvalue()}")
-        return {path.name: path.read_bytes() for path in Path(directory, "job").iterdir()}
+    return {name: content for name, content in _made().items() if not name.startswith("a.")}
+
+
+def _certificate() -> tuple[bytes, ...]:
+    return (_made()["a.json"],)
+
+
+def _claim() -> tuple[bytes, ...]:
+    return (_made()["a.csv.claim.json"],)
+
+
+def _listed(content: bytes, directory: Path) -> int:
+    """`verify` of a list whose claim is the input."""
+    (directory / "a.csv").write_bytes(_made()["a.csv"])
+    (directory / "a.csv.claim.json").write_bytes(content)
+    return command("verify", f"{directory}/a.csv", "--sample", "1")(b"", directory)
 
 
 def _job(content: bytes, directory: Path) -> int:
@@ -198,21 +233,39 @@ TABLES = (
 )
 ARGUMENTS = (b"0x1.8p-3", b"-1", b"0.25", b"0x1.00002385331bep-2", b"1e-300", b"710")
 LISTS = frozenset({0, 2, 7})
+JSON = (
+    b"null",
+    b"true",
+    b"[]",
+    b"{}",
+    b"[[]]",
+    b'""',
+    b'"x"',
+    b"-1",
+    b"1.5",
+    b"1e999",
+    b"1" * 5000,
+)
 COMPARE = ("compare", "{file}", "{file}")
 
 READERS: dict[str, Reader] = {
-    "csv": Reader((CSV,), command(*COMPARE, file="a.csv"), LISTS),
-    "wc": Reader((WC,), command(*COMPARE, file="a.wc"), LISTS),
-    "bin": Reader((BIN,), command(*COMPARE, file="a.bin"), LISTS),
-    "bacsel": Reader((BACSEL,), command(*COMPARE, file="a.out"), LISTS),
+    "csv": Reader(given(CSV), command(*COMPARE, file="a.csv"), LISTS),
+    "wc": Reader(given(WC), command(*COMPARE, file="a.wc"), LISTS),
+    "bin": Reader(given(BIN), command(*COMPARE, file="a.bin"), LISTS),
+    "bacsel": Reader(given(BACSEL), command(*COMPARE, file="a.out"), LISTS),
     "bacsel-decided": Reader(
-        (BACSEL,), command(*COMPARE, "--bits", "45", "--function", "exp2", file="a.out"), LISTS
+        given(BACSEL), command(*COMPARE, "--bits", "45", "--function", "exp2", file="a.out"), LISTS
     ),
-    "batch": Reader((TOML,), library(_batch), tokens=(b"every", b"[[search]]", b"true", b"-")),
-    "tables": Reader(TABLES, library(_table)),
-    "intervals": Reader((b"1,2", b"-inf,0x1p-3", b"0.25,0.25001"), library(_words)),
-    "arguments": Reader(ARGUMENTS, command("check", "exp", "--", "{text}")),
-    "job": Reader((), _job, frozenset({0, 2, 4, 8})),
+    "batch": Reader(given(TOML), library(_batch), tokens=(b"every", b"[[search]]", b"true", b"-")),
+    "tables": Reader(given(*TABLES), library(_table)),
+    "intervals": Reader(given(b"1,2", b"-inf,0x1p-3", b"0.25,0.25001"), library(_words)),
+    "distances": Reader(given(b"2^-35:2^-12", b"2^-60:2^-3"), library(_distances)),
+    "arguments": Reader(given(*ARGUMENTS), command("check", "exp", "--", "{text}")),
+    "certificate": Reader(
+        _certificate, command("verify", "{file}", "--sample", "1", file="a.json"), LISTS, JSON
+    ),
+    "claim": Reader(_claim, _listed, LISTS, JSON),
+    "job": Reader(lambda: (_small_job()["job.sqlite"],), _job, frozenset({0, 2, 4, 8})),
 }
 
 TOKENS = (
@@ -248,7 +301,7 @@ def mutated(generator: random.Random, reader: Reader, seeds: tuple[bytes, ...]) 
             content[at:] = other[cut:]
         else:  # a token, or instead of a word
             token = generator.choice((*TOKENS, *reader.tokens))
-            words = [i for i, byte in enumerate(content) if byte in b" ,=*\n"]
+            words = [i for i, byte in enumerate(content) if byte in b" ,=*:[]{}\n"]
             if kind == 6 and len(words) > 1:
                 place = generator.randrange(len(words) - 1)
                 at, to = words[place] + 1, words[place + 1]
@@ -281,7 +334,7 @@ def fuzz(name: str, count: int, seed: int) -> Counter[int]:
         Wrong: it did what it may not do; the message holds the input.
     """
     reader, generator = READERS[name], random.Random(f"{name} {seed}")
-    seeds = reader.seeds or (_small_job()["job.sqlite"],)
+    seeds = reader.seeds()
     codes: Counter[int] = Counter()
     with tempfile.TemporaryDirectory() as directory:
         for number in range(count):

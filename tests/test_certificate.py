@@ -9,7 +9,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ from hrcase.job.run import LocalHands, work_on
 from hrcase.job.stop import Stop
 from hrcase.job.units import make_plan
 from hrcase.spec import SearchSpec, interval
+from hrcase.verify import polynomials
 from hrcase.verify.document import DIGEST, Form, read_certificate
 from hrcase.verify.findings import Contradiction, Findings
+from hrcase.verify.monotone import one_axis
 from hrcase.verify.polynomials import digest_of
 from hrcase.verify.whole import Effort, claim_of, verify_certificate
 from hrcase.workers import Workers
@@ -395,6 +397,16 @@ def changed_texts(text: str) -> Iterator[tuple[str, str, int]]:
     yield "no end", text.rpartition('"digest"')[0], 2
 
 
+def test_an_expression_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "list.csv"
+    asked = ("--expr", "exp(-x)", "--format", "binary16", "--interval", "1,1.1", "--bits", "7")
+    assert main.run(["search", *asked, "--device", "cpu", "--output", str(output)]) == 0
+    assert main.run(["verify", str(output)]) == 2
+    assert "about the expression expr:exp(-x)" in capsys.readouterr().err
+
+
 def test_what_is_no_certificate_is_refused_with_a_way_out(
     files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -472,3 +484,18 @@ def test_a_certificate_is_the_same_each_time(files: dict[str, Path], jobs: dict[
 
 def test_contradictions_end_with_7() -> None:
     assert issubclass(Contradiction, VerificationFailed)
+
+
+def test_a_wrong_series_is_seen_by_the_values_of_f(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A polynomial that fits the series of another function than f."""
+    certificate = read_certificate(files["regular"])
+    of_block, spec = certificate.units[0].blocks[0], certificate.spec
+    axis = one_axis(spec, of_block.lo, of_block.hi)
+    monkeypatch.setattr(polynomials, "_distance_of_coefficients", lambda *given: mpq(0))
+    polynomials.check_block(spec, axis, of_block)
+    off = scale(1, -8)
+    wrong = replace(of_block, polynomial=(of_block.polynomial[0] + off, *of_block.polynomial[1:]))
+    with pytest.raises(Contradiction, match="check polynomial: at x"):
+        polynomials.check_block(spec, axis, wrong)

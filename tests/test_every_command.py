@@ -128,6 +128,9 @@ ERRORS: dict[str, tuple[list[str], int, str]] = {
     "libm": (["libm", "exq"], 2, "did you mean exp"),
     "libm, no file": (["libm", "exp", "--cases", "nowhere"], 2, "run: hrcase libm --help"),
     "libm, a wrong list": (["libm", "exp", "--cases", "bad.csv"], 2, "correct the line"),
+    "certify": (["certify", "nowhere", "--output", "a.json"], 2, "--job nowhere"),
+    "verify": (["verify", "bad.csv"], 2, "write both with: hrcase search"),
+    "verify, other": (["verify", "bad.txt"], 2, "run: hrcase verify --help"),
     "functions": (["functions", "exq"], 2, "did you mean exp"),
     "bench": (["bench", "exp", "--interval", "1;2"], 2, "write it like 1,2"),
 }

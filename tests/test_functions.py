@@ -120,6 +120,26 @@ def half_turns(name: str, value: str) -> mpq:
     return mpq(*map(int, NINETY_BITS.div(angle, NINETY_BITS.const_pi()).as_integer_ratio()))
 
 
+@pytest.mark.parametrize(
+    ("name", "x", "value"),
+    [
+        ("rootn:-3", mpq(125, 8), mpq(2, 5)),
+        ("rootn:-3", mpq(-27), mpq(-1, 3)),
+        ("expr:x/3", mpq(5), mpq(5, 3)),
+    ],
+)
+def test_rational_values_are_rounded_correctly(name: str, x: mpq, value: mpq) -> None:
+    f = function_by_name(name)
+    assert f.exact(x) == value
+    for precision in (3, 24, 200):
+        low, high = (
+            mpq(*map(int, rounded(f, *parts(x), precision, direction).as_integer_ratio()))
+            for direction in (gmpy2.RoundDown, gmpy2.RoundUp)
+        )
+        assert low < value < high
+        assert high - low <= scale(1, 1 - precision) * abs(value)
+
+
 NEXT_TO_EXACT = [
     ("exp2m1", 1 + TINY),
     ("exp2m1", -3 - TINY),

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from fuzz import READERS, Hang, Reader, Wrong, command, fuzz, limited
+from fuzz import READERS, Hang, Reader, Wrong, command, fuzz, given, limited
 
 from hrcase.errors import InputError
 from hrcase.export import reader
@@ -38,7 +38,7 @@ def test_what_is_left_behind_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         (directory / "half.csv").write_bytes(content)
         return 2
 
-    monkeypatch.setitem(READERS, "careless", Reader((b"1",), leave))
+    monkeypatch.setitem(READERS, "careless", Reader(given(b"1"), leave))
     with pytest.raises(Wrong, match=r"left behind: \['half.csv'\]"):
         fuzz("careless", 1, seed=1)
 

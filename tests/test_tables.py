@@ -141,7 +141,7 @@ def test_what_is_no_smooth_function_is_scanned_or_refused() -> None:
 
 
 def test_a_line_that_stays_within_the_window_is_refused() -> None:
-    with pytest.raises(InputError, match="line 1 cannot be run; 256 of 256 steps"):
+    with pytest.raises(InputError, match="line 1 cannot be run; 64 of 64 steps"):
         walked(text_of(1.0, 1 << 40, 2, [5, 7]))
 
 

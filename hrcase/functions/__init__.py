@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import lru_cache
 
 from hrcase.errors import InputError
 from hrcase.functions.base import Function
 from hrcase.functions.bessel import BESSEL
 from hrcase.functions.exponential import EXPONENTIALS
+from hrcase.functions.expression import EXPRESSION, Expression, expression_by_name
 from hrcase.functions.half_turns import HALF_TURNS
 from hrcase.functions.hyperbolic import HYPERBOLIC
 from hrcase.functions.logarithm import LOGARITHMS
@@ -37,13 +39,16 @@ PARAMETER = f"an integer N from -{MOST_N} to {MOST_N}, 0 and 1 left out"
 
 
 def function_by_name(name: str) -> Function:
-    """The entry of a function: of the registry, or FAMILY:N.
+    """The entry of a function: of the registry, FAMILY:N, or what `expr:TEXT` names.
 
     Raises:
         InputError: there is no such function; the nearest name is offered.
+        ExpressionError: TEXT is no expression.
     """
     if name in REGISTRY:
         return REGISTRY[name]
+    if name.startswith(EXPRESSION):
+        return _expression(name)
     family, _, parameter = name.partition(":")
     if family in FAMILIES:
         return _member(FAMILIES[family], name, parameter)
@@ -65,4 +70,18 @@ def _member(family: Family, name: str, parameter: str) -> Function:
     )
 
 
-__all__ = ["FAMILIES", "PARAMETER", "REGISTRY", "Family", "Function", "function_by_name"]
+@lru_cache(maxsize=256)
+def _expression(name: str) -> Expression:
+    return expression_by_name(name, REGISTRY)
+
+
+__all__ = [
+    "EXPRESSION",
+    "FAMILIES",
+    "PARAMETER",
+    "REGISTRY",
+    "Expression",
+    "Family",
+    "Function",
+    "function_by_name",
+]

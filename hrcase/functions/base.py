@@ -106,6 +106,10 @@ class Function:
             monotone on each side of 0, |f(x)| < 1 and |f(x) - s x| <= x^2 (0 where that is not
             so); `identity_reason` proves the first, docs/functions.md the others.
         slope_log2: log2 of the slope at 0, at most 0, of a function with an `identity_below`.
+        bracket: numbers lo <= f(x) <= hi by directed rounding in a precision, NaN where there are
+            none; for functions whose values are not rounded correctly. None for the others.
+        decided_bits: 0 where `exact` is a theorem. Else B: where an evaluation with B bits does
+            not tell f(x) from a breakpoint, it counts as exact.
         evaluators: how the two evaluators compute f.
         known_cases: (x, log2 of the distance in ulps) from the literature, in binary64.
     """
@@ -134,6 +138,8 @@ class Function:
     identity_below: mpq = field(default_factory=lambda: mpq(0))
     identity_reason: str = ""
     slope_log2: int = 0
+    bracket: Callable[[int, gmpy2.mpfr], tuple[gmpy2.mpfr, gmpy2.mpfr]] | None = None
+    decided_bits: int = 0
     evaluators: str = "MPFR and Arb, each by a function of its own"
     known_cases: tuple[tuple[str, float], ...] = ()
 

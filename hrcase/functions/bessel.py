@@ -87,6 +87,18 @@ def _by_recurrence(pair: Pair, order: int, x: arb_series) -> arb_series:
     return arb_series(c[: x.prec], prec=x.prec)
 
 
+def _y_over(order: int, x: arb) -> arb:
+    return _y(order, x) if x.rad() == 0 else y0_and_y1(x)[order]
+
+
+def _j_at_0(order: int, terms: int) -> arb_series:
+    """The sum of (-1)^i / (i! (i + order)!) (t/2)^(2i + order)."""
+    coefficients = [arb(0)] * terms
+    for i, k in enumerate(range(order, terms, 2)):
+        coefficients[k] = arb((-1) ** i) / (factorial(i) * factorial(i + order) << k)
+    return arb_series(coefficients, prec=terms)
+
+
 def _j_series(order: int, x: arb_series) -> arb_series:
     """By the recurrence at the centre c of the ball, of radius r, and the mean value theorem.
 
@@ -94,7 +106,11 @@ def _j_series(order: int, x: arb_series) -> arb_series:
     on the ball c_k is within r (k + 1)/(k + 1)! = r/k! of its value at c, and |c_k| <= 1/k!.
     """
     centre, radius = x[0].mid(), x[0].rad()
-    at_centre = _by_recurrence(_j0_and_j1, order, arb_series([centre, 1], prec=x.prec))
+    at_centre = (
+        _by_recurrence(_j0_and_j1, order, arb_series([centre, 1], prec=x.prec))
+        if centre != 0
+        else _j_at_0(order, x.prec)
+    )
     coefficients = []
     for k in range(x.prec):
         most = 1 / arb(factorial(k))
@@ -209,7 +225,7 @@ Y0 = Function(
     name="y0",
     formula="Y0(x)",
     mpfr=lambda context, x: context.y0(x),
-    arb=partial(_y, 0),
+    arb=partial(_y_over, 0),
     series=partial(_y_series, 0),
     lo=mpq(0),
     hi=mpq(BOUND),
@@ -226,7 +242,7 @@ Y1 = Function(
     name="y1",
     formula="Y1(x)",
     mpfr=lambda context, x: context.y1(x),
-    arb=partial(_y, 1),
+    arb=partial(_y_over, 1),
     series=partial(_y_series, 1),
     lo=mpq(0),
     hi=mpq(BOUND),

@@ -18,7 +18,6 @@ from hrcase.functions.rounding import (
     Directed,
     as_rational,
     correctly_rounded,
-    dyadic_only,
     exactly,
 )
 
@@ -98,7 +97,7 @@ def _rootn(name: str, n: int) -> Function:
         mpfr=(
             (lambda context, x: context.rootn(x, n))
             if n > 0
-            else correctly_rounded(partial(_reciprocal_root, -n), dyadic_only(exact))
+            else correctly_rounded(partial(_reciprocal_root, -n), exact)
         ),
         arb=partial(_root_arb, n),
         series=partial(_root_series, n),

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable
 from typing import BinaryIO, TextIO
 
-from hrcase.claim import Claim, make_claim
+from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.errors import InputError, Interrupted
 from hrcase.export.csv import write_rows
 from hrcase.export.thin import Row, Thinning
@@ -61,7 +61,8 @@ def claim_of(store: Store) -> Claim:
     settled = [piece for piece in store.pieces if piece.rule is Rule.SETTLED]
     cases, exact = sum(unit.cases for unit in done), sum(unit.exact for unit in done)
     versions = {session.version for session in store.sessions()}
-    return make_claim(store.spec, settled, store.outside, cases, exact, versions)
+    undecided = undecided_among(store.spec, store.exact_ordinals())
+    return make_claim(store.spec, settled, store.outside, cases, exact, versions, undecided)
 
 
 def write_text(store: Store, kind: str, stream: TextIO, thinning: Thinning | None = None) -> Claim:

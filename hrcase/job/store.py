@@ -300,6 +300,12 @@ class Store:
             rest = cases.fetchone() or exact.fetchone()
             self._require(rest is None, "the cases")
 
+    def exact_ordinals(self) -> Iterator[int]:
+        """Those of the finished units, ascending; `verify` checks them."""
+        with schema.own_errors(self.path):
+            query = "SELECT ordinal FROM exact_case ORDER BY unit, place"
+            yield from (int(ordinal) for (ordinal,) in self._connection.execute(query))
+
     def sound(self) -> Iterator[tuple[Row, list[Row], list[Row]]]:
         """Of a damaged file, the finished units whose rows all match their digests."""
         for unit in self.units:

@@ -89,9 +89,7 @@ class TableLine:
         Delta_i(j) = sum_m Delta_(i+m) C(j, m) (Vandermonde), and C(j, m) is an integer, so that
         reducing the Delta modulo 2^(64 l) changes no value of P by anything but integers.
         """
-        binomials = [mpz(1)]
-        for m in range(1, len(self.values)):
-            binomials.append(binomials[-1] * (j - m + 1) // m)
+        binomials = self._binomials(j)
         return [
             self.signed(sum(map(mpz.__mul__, self.differences[i:], binomials), mpz(0)))
             for i in range(len(self.values))
@@ -99,7 +97,15 @@ class TableLine:
 
     def top_word(self, j: int, window: int) -> int:
         """The top word of P(j) + window 2^-64, which their program compares with 2 window."""
-        return self._top(self.differences_at(j)[0], window)
+        value = sum(map(mpz.__mul__, self.differences, self._binomials(j)), mpz(0))
+        return self._top(value, window)
+
+    def _binomials(self, j: int) -> list[mpz]:
+        """C(j, 0) .. C(j, k - 1)."""
+        row = [mpz(1)]
+        for m in range(1, len(self.values)):
+            row.append(row[-1] * (j - m + 1) // m)
+        return row
 
     def scan(self, first: int, count: int, window: int) -> Iterator[int]:
         """Every j of [first, first + count) that is reported, by stepping the table."""

@@ -32,7 +32,7 @@ SHORTEST = 1 << 10
 MOST_SCANNED = 1 << 16
 """Where no block fits so many steps are scanned, a fraction of a second."""
 
-SAMPLES, MOST_SAMPLED = 256, 16
+SAMPLES, MOST_SAMPLED = 64, 8
 """Of so many steps of a line at most so many are candidates; of a line of exp next to none is."""
 
 _WALK = Tuning(method="farey")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 
-from hrcase.claim import make_claim
+from hrcase.claim import make_claim, undecided_among
 from hrcase.pieces import Piece as ClaimedPiece
 from hrcase.pieces import Removed, Rule, Settlement
 from hrcase.spec import SearchSpec
@@ -91,6 +91,7 @@ def claim_of(certificate: Certificate) -> dict[str, object]:
         sum(len(unit.cases) for unit in units),
         sum(len(unit.exact) for unit in units),
         certificate.versions,
+        undecided_among(certificate.spec, chain.from_iterable(unit.exact for unit in units)),
     )
     data: dict[str, object] = json.loads(json.dumps(claim.to_json()))
     return data
