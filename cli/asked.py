@@ -19,7 +19,7 @@ EXPRESSION_OPTION = click.option(
     "--expr",
     "expression",
     metavar="TEXT",
-    help="An expression in x in FUNCTION's place: 'exp(-x*x)/2'. See docs/expressions.md.",
+    help="An expression in x, 'exp(-x*x)/2', see docs/expressions.md. Default: FUNCTION.",
 )
 
 FUNCTION_OPTIONS = (click.argument("function", required=False), EXPRESSION_OPTION)
@@ -80,7 +80,7 @@ def function_of(function: str | None, expression: str | None) -> str:
     if expression is not None:
         return EXPRESSION + expression
     if function is None:
-        raise UsageError("no function was given; give FUNCTION or --expr TEXT")
+        raise UsageError("Missing argument 'FUNCTION'; give it, or --expr TEXT")
     return function
 
 

@@ -37,7 +37,7 @@ def command(
     x = list(arguments)
     name = function_of(x.pop(0) if x and expression is None else None, expression)
     if not x:
-        raise UsageError("no argument was given; give X, say 0x1.8p-3")
+        raise UsageError("Missing argument 'X...'; give X, say 0x1.8p-3")
     f, inp = function_by_name(name), format_by_name(input_name)
     out = format_by_name(output_name or input_name)
     reports = [check(f, inp, out, parse_number(text)) for text in x]

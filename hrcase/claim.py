@@ -119,10 +119,13 @@ def complete_sentence(spec: SearchSpec, is_cut: bool) -> str:
     f = spec.function
     where = f"{spec.region.text} and " if spec.region.text else ""
     elsewhere = ", or in one that is not covered" if is_cut else ""
+    kinds = "(b) or (c) below"
+    if f.decided_bits:
+        kinds = "(b), (c) or (d) below, or is named among the exact cases"
     return (
         f"For {f.name} with input format {spec.inp.name} and output format {spec.out.name}, "
         f"every x of {spec.inp.name} with {where}0 < min_b |f(x) - b| < 2^-{spec.bits} ulp(f(x)) "
-        f"is listed, or lies in a settled range of kind (b) or (c) below{elsewhere}; b ranges over "
+        f"is listed, or lies in a settled range of kind {kinds}{elsewhere}; b ranges over "
         f"{BREAKPOINTS[spec.rounding]}; ulp is that of the binade of f(x), constant where f(x) "
         f"is subnormal."
     )
@@ -179,7 +182,7 @@ KINDS = {
     "a": "no argument is a case",
     "b": "every argument is a case",
     "c": "the cases are exactly those named",
-    "d": "every argument is exact, or a case beyond the bits named",
+    "d": "the bits named do not tell which arguments are cases",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from hrcase import law
@@ -97,11 +98,10 @@ def _processor(plan: Plan, units: list[Unit], work: float, threads: int) -> Devi
     if part is None:
         return Device(name, None, "nothing to measure with: arguments are evaluated", None)
     try:
-        rate = _rate(part)
+        rate = _rate(part, threads)
     except NoDevice as error:
         return Device(name, None, str(error), None)
-    rate *= threads
-    return Device(name, rate, "one thread measured now", work / rate)
+    return Device(name, rate, "measured now", work / rate)
 
 
 def _in_the_middle(plan: Plan, units: list[Unit], work: float) -> PlannedBlock | None:
@@ -115,11 +115,13 @@ def _in_the_middle(plan: Plan, units: list[Unit], work: float) -> PlannedBlock |
     return None
 
 
-def _rate(part: PlannedBlock) -> float:
-    """Domain tests a second of one thread."""
+def _rate(part: PlannedBlock, threads: int) -> float:
+    """Domain tests a second, all threads at work: a busy machine gives each of them less."""
     assert part.block is not None
-    engine = CpuEngine(1)
+    engine = CpuEngine(threads)
     engine.prepare([(part.block.degree, part.block.limbs)])
-    started = time.perf_counter()
-    run_slice(engine, part)
-    return part.work / (time.perf_counter() - started)
+    with ThreadPoolExecutor(threads) as pool:
+        started = time.perf_counter()
+        for _ in pool.map(lambda same: run_slice(engine, same), [part] * threads):
+            pass
+        return threads * part.work / (time.perf_counter() - started)

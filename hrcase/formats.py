@@ -97,7 +97,9 @@ class Format:
             InputError: the ordinal is beyond the largest number.
         """
         if abs(ordinal) > self.max_ordinal:
-            raise InputError(f"{self.name} has no number with ordinal {ordinal}")
+            raise InputError(
+                f"{self.name} has no number with ordinal {ordinal}; the last is {self.max_ordinal}"
+            )
         m, e = self.parts(ordinal)
         return scale(m, e)
 
@@ -120,7 +122,7 @@ class Format:
         """
         ordinal = self.ceil_ordinal(value)
         if abs(ordinal) > self.max_ordinal or self.value(ordinal) != value:
-            raise InputError(f"{value} is not a number of {self.name}")
+            raise InputError(f"{value} is not a number of {self.name}; give one that is")
         return ordinal
 
     def round_magnitude(self, value: mpq) -> tuple[int, int, int]:

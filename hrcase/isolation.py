@@ -181,29 +181,33 @@ class _Isolation:
         return Piece(ordinal, ordinal + 1, Rule.SCANNED)
 
     def _whole(self, lo: int, hi: int, last: int) -> list[Part] | None:
-        """The parts of a range of which one ball says enough; None where it does not."""
-        bounds = self.samples.bounds(lo, last)
-        if bounds is None:
-            return None
-        settled = self._settled(lo, hi, *map(_number, bounds))
-        if settled is not None:
-            return [settled]
-        ball = self.samples.hull(lo, last)
-        for precision in self.samples.precisions(RANGE_PRECISION):
-            found = self.samples.coefficients(ball, precision)
-            if found is None:
+        """The parts of a range of which one enclosure says enough; None where it does not."""
+        finest = self.f.decided_bits + self.spec.out.precision + 64
+        for precision in (RANGE_PRECISION, finest):
+            bounds = self.samples.bounds(lo, last, precision)
+            if bounds is None:
                 return None
-            value, slope, bend = found
-            if slope.is_finite() and not slope.contains(0):
-                return [Run(lo, hi, 1 if slope > 0 else -1)]
-            values = self._values(ball, found, precision)
-            settled = self._settled(lo, hi, dyadic(values.lower()), dyadic(values.upper()))
+            settled = self._settled(lo, hi, *map(_number, bounds))
             if settled is not None:
                 return [settled]
-            if bend.is_finite() and not bend.contains(0):
-                return self._turn(lo, hi, last)
-            if not (slope.is_finite() and _is_limited(value, precision)):
-                return None
+            if not _is_limited(*bounds):
+                break
+        return self._by_balls(lo, hi, last)
+
+    def _by_balls(self, lo: int, hi: int, last: int) -> list[Part] | None:
+        ball = self.samples.hull(lo, last)
+        found = self.samples.coefficients(ball, RANGE_PRECISION)
+        if found is None:
+            return None
+        _, slope, bend = found
+        if slope.is_finite() and not slope.contains(0):
+            return [Run(lo, hi, 1 if slope > 0 else -1)]
+        values = self._values(ball, found)
+        settled = self._settled(lo, hi, dyadic(values.lower()), dyadic(values.upper()))
+        if settled is not None:
+            return [settled]
+        if bend.is_finite() and not bend.contains(0):
+            return self._turn(lo, hi, last)
         return None
 
     def _turn(self, lo: int, hi: int, last: int) -> list[Part] | None:
@@ -220,10 +224,10 @@ class _Isolation:
         between: list[Part] = [self._single(i) for i in range(u, v)]
         return [Run(lo, u, first), *between, *([Run(v, hi, final)] if v < hi else [])]
 
-    def _values(self, ball: arb, found: list[arb], precision: int) -> arb:
+    def _values(self, ball: arb, found: list[arb]) -> arb:
         """f over a ball: as it comes, or by the mean value theorem."""
         value, slope = found[0], found[1]
-        centre = self.samples.over(ball.mid(), precision)
+        centre = self.samples.over(ball.mid(), RANGE_PRECISION)
         if centre is None or not slope.is_finite():
             return value
         other = centre + slope * (ball - ball.mid())
@@ -281,9 +285,9 @@ def _number(end: mpfr) -> mpq:
     return as_rational(end)
 
 
-def _is_limited(value: arb, precision: int) -> bool:
-    """Whether an enclosure is as narrow as the precision allows: more of it may help."""
-    return value == 0 or value.rel_accuracy_bits() > precision - 64
+def _is_limited(low: mpfr, high: mpfr) -> bool:
+    """Whether bounds are so near to each other that more precision may bring them nearer."""
+    return bool(high - low <= abs(high) * 2.0 ** (64 - RANGE_PRECISION))
 
 
 def beyond(spec: SearchSpec) -> Settlement:
@@ -303,7 +307,7 @@ def close(spec: SearchSpec, near: mpq | None) -> Settlement:
 
 
 def undecided(spec: SearchSpec, near: mpq | None) -> Settlement:
-    """All values agree with a breakpoint to B bits."""
+    """B bits do not tell the values from one number; None: from a multiple of x."""
     target = "a multiple of x" if near is None else to_hex(near)
     bits = spec.function.decided_bits
-    return Settlement("d", f"exact or beyond {bits} bits: not told from {target}", near)
+    return Settlement("d", f"exact or beyond {bits} bits: f(x) is not told from {target}", near)

@@ -329,14 +329,13 @@ class _Cutter:
         lines = range(int(min(ends) // 1) - 1, int(max(ends) // 1) + 3)
         for k in lines if direction > 0 else reversed(lines):
             cuts = [lo]
-            for distance in (-window, mpq(0), window):
-                level = axis.value(k + direction * distance)
+            levels = [axis.value(k + direction * end) for end in (-window, mpq(0), window)]
+            for level in levels:
                 cuts += self.crossing(cuts[-1], hi, level, direction, slope)
             yield from self._settled(lo, cuts[1], key, gap(self.spec))
-            value = axis.value(k)
-            yield from self._on(cuts[1], cuts[2], key, None if slope else value)
-            yield from self._near(cuts[2:6], key, value, slope)
-            yield from self._on(cuts[5], cuts[6], key, None if slope else value)
+            yield from self._on(cuts[1], cuts[2], key, None if slope else levels[0])
+            yield from self._near(cuts[2:6], key, levels[1], slope)
+            yield from self._on(cuts[5], cuts[6], key, None if slope else levels[2])
             lo = cuts[6]
         yield from self._settled(lo, hi, key, gap(self.spec))
 

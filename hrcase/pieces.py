@@ -22,7 +22,7 @@ class Settlement:
 
     Attributes:
         kind: "a" no argument is a case; "b" every argument is; "c" those that the reason names;
-            "d" every argument is one or has an exact result, beyond the bits that were tried.
+            "d" the bits that were tried do not tell which are.
         reason: the theorem, applied.
         near: for "b" and "d" and slope 0, the breakpoint that all of them are near.
         which: for "c", those that are "breakpoints" themselves, "images" of cases elsewhere, all

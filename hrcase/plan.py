@@ -47,6 +47,10 @@ ENOUGH_FRACTIONS = 2.0**25
 
 SLACK = 1024
 RUN_SLACK = 4
+SPARE = mpq(1025, 1024)
+"""A remainder is stated so much larger than it was proved to be: whoever proves it again may use
+balls that are a little wider."""
+
 LONGEST_LOG2 = 60
 """A block is at most so long, so that its u fit the kernels."""
 
@@ -240,7 +244,7 @@ def encode(
 ) -> PlannedBlock | None:
     """Coefficients as integers, runs and domains, windows; None where no run is short enough."""
     coefficients, rounding = _fixed_point(model, stretch.half_length, 64 * limbs, window)
-    errors = rounded_up(model.remainder), rounded_up(rounding)
+    errors = rounded_up(model.remainder * SPARE), rounded_up(rounding)
     encoded = _Encoded(stretch, coefficients, limbs, window, *errors)
     lengths = _walk(encoded) if tuning.method == "farey" else None
     if lengths is None:

@@ -54,7 +54,7 @@ class Samples:
         """A ball that holds all reals between two arguments of one sign."""
         return self.point(first).union(self.point(last))
 
-    def bounds(self, first: int, last: int) -> tuple[mpfr, mpfr] | None:
+    def bounds(self, first: int, last: int, precision: int) -> tuple[mpfr, mpfr] | None:
         """Bounds of f between two arguments by MPFR; None where f may be undefined there.
 
         They do what balls do not: ranges over many binades, values that overflow.
@@ -64,7 +64,7 @@ class Samples:
         """
         ends = exactly(self.inp.value(first)), exactly(self.inp.value(last))
         try:
-            return bracket(self.f.node, directed(RANGE_PRECISION), ends)
+            return bracket(self.f.node, directed(precision), ends)
         except Undecided:
             return None
 

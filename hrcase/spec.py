@@ -142,7 +142,7 @@ class SearchSpec:
                 f"{self.out.precision}, or another rounding"
             )
         if self.rounding not in ROUNDINGS:
-            raise InputError(f"rounding is one of {', '.join(ROUNDINGS)}, not {self.rounding!r}")
+            raise InputError(f"no rounding {self.rounding!r}; give one of {', '.join(ROUNDINGS)}")
 
     @property
     def function(self) -> Function:

@@ -232,6 +232,28 @@ TABLES = (
     (exp_line(-0.25, 2000, 6, 4) + "\n\n# more\n" + text_of(2.0, 4000, 2, [5, 7])).encode(),
 )
 ARGUMENTS = (b"0x1.8p-3", b"-1", b"0.25", b"0x1.00002385331bep-2", b"1e-300", b"710")
+EXPRESSIONS = (
+    b"exp(-x*x)/2",
+    b"log(1+exp(x))",
+    b"sin(x)/x",
+    b"(x^2-2)*pi+0x1.8p-3",
+    b"-x^-3/e+1/3",
+)
+WORDS = (
+    b"x",
+    b"(",
+    b")",
+    b"^",
+    b"*",
+    b"/",
+    b"-",
+    b"exp(",
+    b"tgamma(",
+    b"cosh(",
+    b"pi",
+    b"^-1",
+    b"^99",
+)
 LISTS = frozenset({0, 2, 7})
 JSON = (
     b"null",
@@ -259,6 +281,9 @@ READERS: dict[str, Reader] = {
     "batch": Reader(given(TOML), library(_batch), tokens=(b"every", b"[[search]]", b"true", b"-")),
     "tables": Reader(given(*TABLES), library(_table)),
     "intervals": Reader(given(b"1,2", b"-inf,0x1p-3", b"0.25,0.25001"), library(_words)),
+    "expressions": Reader(
+        given(*EXPRESSIONS), command("check", "--expr", "{text}", "--", "0.75"), tokens=WORDS
+    ),
     "distances": Reader(given(b"2^-35:2^-12", b"2^-60:2^-3"), library(_distances)),
     "arguments": Reader(given(*ARGUMENTS), command("check", "exp", "--", "{text}")),
     "certificate": Reader(

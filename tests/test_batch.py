@@ -105,7 +105,7 @@ def test_max_time_is_that_of_the_whole_batch(capsys: Captured, tmp_path: Path) -
         ("[[search]]\nfunction = 'exp'\ninterval = 1", "1 should be a text in quotes"),
         ("[[search]]\nfunction = 'exq'", "did you mean exp?"),
         ("[[search]]\nfunction = 'exp'\nsign = 'pst'", "give one of both, positive, negative"),
-        ("[[search]]\nfunction = 'exp'\nrounding = 'up'", "rounding is one of all, nearest"),
+        ("[[search]]\nfunction = 'exp'\nrounding = 'up'", "give one of all, nearest"),
         (
             "[[search]]\nfunction = 'exp'\nexponent-range = '1:2'\nsign = 'minus'",
             "give one of both, positive, negative",

@@ -30,9 +30,10 @@ from hrcase.job.identity import entry_version
 from hrcase.job.run import LocalHands, work_on
 from hrcase.job.stop import Stop
 from hrcase.job.units import make_plan
-from hrcase.spec import SearchSpec, interval
-from hrcase.verify import polynomials
-from hrcase.verify.document import DIGEST, Form, read_certificate
+from hrcase.spec import SearchSpec, everything, interval
+from hrcase.verify import cases, polynomials
+from hrcase.verify import settled as theorems
+from hrcase.verify.document import DIGEST, Form, Piece, read_certificate
 from hrcase.verify.findings import Contradiction, Findings
 from hrcase.verify.monotone import one_axis
 from hrcase.verify.polynomials import digest_of
@@ -50,7 +51,7 @@ ASKED = {
     "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
     "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
-    "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(1 + mpq(1, 64))),
+    "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }
 
 
@@ -280,6 +281,25 @@ def drop_unit(data: Json) -> None:
     data["units"].remove(unit_with_blocks(data))
 
 
+def merge_binades(data: Json) -> None:
+    """Two searched pieces, units and blocks become one, across a power of two."""
+    place = next(i for i, piece in enumerate(data["pieces"]) if piece["last"] == "-0x1p-1")
+    one, other = data["pieces"][place : place + 2]
+    assert one["rule"] == other["rule"] == "searched"
+    gone = next(unit for unit in data["units"] if unit["first"] == other["first"])
+    unit = next(unit for unit in data["units"] if unit["last"] == one["last"])
+    unit["last"] = gone["last"]
+    one["last"] = other["last"]
+    data["units"].remove(gone)
+    data["pieces"].remove(other)
+
+
+def drop_all_cases(data: Json) -> None:
+    for unit in data["units"]:
+        unit["rejected"] += len(unit["cases"])
+        unit["cases"] = []
+
+
 def scan_for_search(data: Json) -> None:
     """A searched piece is said to have been scanned, its blocks left out."""
     unit = unit_with_blocks(data)
@@ -300,6 +320,7 @@ LIES = {
     "output emin": Lie(put("claim", "asked", "output_format", "emin", value=1), "polynomial"),
     "pieces": Lie(shift_pieces, "tiling"),
     "pieces, units and blocks": Lie(shift_everything, "polynomial"),
+    "blocks across binades": Lie(merge_binades, "tiling"),
     "unit left out": Lie(drop_unit, "tiling"),
     "searched to scanned": Lie(scan_for_search, "tiling"),
     "searched to settled": Lie(settle, "settled"),
@@ -336,6 +357,7 @@ LIES = {
     **{f"coefficient {j}": Lie(coefficient(j), "polynomial") for j in range(4)},
     "case dropped": Lie(drop_case, "candidates", needs_all=True),
     "case said to be far": Lie(case_for_rejected, "search", needs_all=True),
+    "all cases dropped": Lie(drop_all_cases, "law", "regular"),
     "case added": Lie(add_case, "cases"),
     "cases swapped": Lie(swap_cases, "order"),
     "exact case dropped": Lie(drop_exact, "search", "nearly-1"),
@@ -480,6 +502,29 @@ def test_a_certificate_is_the_same_each_time(files: dict[str, Path], jobs: dict[
     with reading(jobs["log1p"]) as store, open(path, "w", encoding="utf-8") as stream:
         write_certificate(store, stream, lambda: None)
     assert path.read_bytes() == files["log1p"].read_bytes()
+
+
+def test_a_case_that_is_no_candidate_is_seen(files: dict[str, Path]) -> None:
+    certificate = read_certificate(files["regular"])
+    unit = next(unit for unit in certificate.units if unit.cases)
+    cases._check_candidates(certificate.spec, unit)
+    wrong = [
+        replace(b, polynomial=(b.polynomial[0] + mpq(1, 4), *b.polynomial[1:])) for b in unit.blocks
+    ]
+    with pytest.raises(Contradiction, match="check candidates"):
+        cases._check_candidates(certificate.spec, replace(unit, blocks=wrong))
+
+
+@pytest.mark.parametrize(
+    ("kind", "which", "lo", "hi"),
+    [("c", "breakpoints", -14, -3), ("c", "breakpoints", -5, -4), ("b", "", -14, -13)],
+)
+def test_a_theorem_proves_no_more_than_it_says(kind: str, which: str, lo: int, hi: int) -> None:
+    """expm1, finer than its results: nearly x for small x only."""
+    first, end = (BINARY16.ordinal(scale(1, e)) for e in (lo, hi))
+    spec = SearchSpec("expm1", BINARY16, BFLOAT16, 6, "all", everything(BINARY16))
+    with pytest.raises(Contradiction, match="check settled"):
+        theorems._prove(spec, Piece(first, end, "settled", kind, None, which))
 
 
 def test_contradictions_end_with_7() -> None:

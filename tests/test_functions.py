@@ -28,6 +28,7 @@ EXTREME = ("pown:-1024", "pown:1024", "rootn:-2", "rootn:-1", "rootn:-1024", "co
 
 NAMES = [*REGISTRY, *MEMBERS, *EXTREME]
 BINARY16, BINARY32, BINARY64 = (FORMATS[f"binary{n}"] for n in (16, 32, 64))
+X87 = FORMATS["x87"]
 DIRECTIONS = (
     gmpy2.RoundDown,
     gmpy2.RoundUp,
@@ -374,6 +375,6 @@ def test_the_entry_says_all_there_is_to_say(name: str) -> None:
     f = function_by_name(name)
     assert f.name == name and f.formula and f.exact_rule and f.monotone and f.evaluators
     assert bool(f.poles_in_words) == any(True for _ in f.poles(mpq(-9, 2), mpq(9, 2)))
-    tails = f.tails(BINARY64, BINARY64, 44, "all")
+    tails = f.tails(BINARY64, BINARY64, 44, "all") + f.tails(X87, X87, 55, "all")
     assert bool(f.tails_in_words) == bool(tails)
     assert all(tail.reason and tail.kind in ("a", "b", "c") for tail in tails)

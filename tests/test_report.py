@@ -209,18 +209,24 @@ def test_the_page_shows_the_numbers(page: str, figures: Figures) -> None:
 
 def test_charts_draw_what_was_counted(figures: Figures) -> None:
     document = Document(charts.cases_by_range(figures.ranges))
-    bars = [a for tag, a, _ in document.elements if tag == "rect" and a["class"] != "paper"]
-    laws = [a for tag, a, _ in document.elements if a.get("class") == "law"]
-    assert len(bars) == len(figures.ranges)
-    assert len(laws) == sum(r.tally.expected > 0 for r in figures.ranges)
-    for bar, r in zip(bars, figures.ranges, strict=True):
-        assert (bar["class"] == "lawless") == bool(r.tally.reasons)
-        assert float(str(bar["height"])) + float(str(bar["y"])) == pytest.approx(charts.GROUND)
-    whole = next(r for r in figures.ranges if r.tally.expected == 16 and r.tally.cases < 16)
-    bar = bars[figures.ranges.index(whole)]
-    law = laws[[r for r in figures.ranges if r.tally.expected].index(whole)]
-    heights = [charts.GROUND - float(str(y)) for y in (bar["y"], law["y1"])]
-    assert heights[0] / heights[1] == pytest.approx(whole.tally.cases / 16, rel=0.01)
+    drawn = [a for tag, a, _ in document.elements if tag == "rect"]
+    bars, lawless = ([a for a in drawn if a["class"] == kind] for kind in ("bar", "lawless"))
+    laws = [a for _, a, _ in document.elements if a.get("class") == "law"]
+    with_bars = [r for r in figures.ranges if r.tally.lawful]
+    with_law = [r for r in figures.ranges if r.tally.expected]
+    assert len(bars) == len(with_bars) > 0
+    assert len(lawless) == sum(r.tally.cases > r.tally.lawful for r in figures.ranges) > 0
+    assert len(laws) == len(with_law)
+    unit = charts.GROUND - float(str(laws[with_law.index(whole(figures))]["y1"]))
+    for bar, r in zip(bars, with_bars, strict=True):
+        height = float(str(bar["height"]))
+        assert height + float(str(bar["y"])) == pytest.approx(charts.GROUND)
+        assert height / unit == pytest.approx(r.tally.lawful / 16, abs=0.01)
+
+
+def whole(figures: Figures) -> Range:
+    """A range where the law expects 16 cases."""
+    return next(r for r in figures.ranges if r.tally.expected == 16)
 
 
 def test_a_bar_beyond_the_chart_has_an_arrow() -> None:

@@ -12,11 +12,16 @@ import pytest
 from gmpy2 import mpq
 
 from hrcase.cli import main
-from hrcase.formats import FORMATS, Format
+from hrcase.enclosure import by_arb
+from hrcase.formats import FORMATS, Format, scale
+from hrcase.functions.base import Function
 from hrcase.hexfloat import parse_number, to_hex
 from hrcase.spec import SearchSpec, everything
+from hrcase.verify import classify as module
+from hrcase.verify.again import Listed, compare
 from hrcase.verify.axis import axis_of, side
 from hrcase.verify.classify import CASE, EXACT, FAR, classify
+from hrcase.verify.findings import Contradiction
 from hrcase.verify.near import Target, floor_sum, near_integers
 from hrcase.ziv import Rejection, refine
 
@@ -70,6 +75,61 @@ def test_the_search_by_counting_finds_what_is_near(bits: int) -> None:
         assert near == [u for u in range(lo, hi) if target.is_near(u)]
         found += len(near)
     assert found > 300
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_one_curved_term_alone_is_taken_into_account(degree: int) -> None:
+    """One argument far from the middle is near, and would not be without the term."""
+    generator, modulus = random.Random(degree), 1 << 256
+    for _ in range(50):
+        slope, place = (
+            generator.getrandbits(256),
+            generator.choice((-1, 1)) * generator.randint(90, 120),
+        )
+        curved = modulus // (8 * 256 * 128**degree)
+        coefficients = [-slope * place - curved * place**degree, slope, 0, 0]
+        coefficients[degree] = curved
+        target = Target(coefficients, modulus, modulus >> 100)
+        assert list(near_integers(target, -128, 128)) == [place]
+
+
+def test_what_lines_lose_by_being_cut_is_taken_into_account() -> None:
+    """One argument is near, to the last of 512 bits."""
+    generator, modulus = random.Random(5), 1 << 512
+    for _ in range(50):
+        slope, place = generator.getrandbits(512), generator.randrange(-(1 << 16), 1 << 16)
+        target = Target([-slope * place % modulus, slope], modulus, 0)
+        assert list(near_integers(target, -(1 << 16), 1 << 16)) == [place]
+
+
+def test_what_is_listed_and_not_found_is_seen_too() -> None:
+    half = FORMATS["binary16"]
+    spec = SearchSpec("exp", half, half, 8, "all", everything(half))
+    one = half.ordinal(mpq(1))
+    case = next(i for i in range(one, one + 999) if classify(spec, i) == CASE)
+    compare(spec, case, case + 1, [case], Listed([case], []))
+    for near, listed in (
+        ([case], Listed([], [])),
+        ([], Listed([case], [])),
+        ([], Listed([], [case])),
+    ):
+        with pytest.raises(Contradiction, match="check search"):
+            compare(spec, case, case + 1, near, listed)
+
+
+def test_evaluators_that_contradict_each_other_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    half = FORMATS["binary16"]
+    spec = SearchSpec("exp", half, half, 8, "all", everything(half))
+    one = half.ordinal(mpq(1))
+    case = next(i for i in range(one, one + 999) if classify(spec, i) == CASE)
+
+    def off(f: Function, m: int, e: int, precision: int) -> tuple[mpq, mpq]:
+        low, high = by_arb(f, m, e, precision)
+        return low + scale(1, -11), high + scale(1, -11)
+
+    monkeypatch.setattr(module, "by_arb", off)
+    with pytest.raises(Contradiction, match="check evaluators"):
+        classify(spec, case)
 
 
 @pytest.mark.parametrize("rounding", ["all", "nearest", "directed"])

@@ -111,9 +111,12 @@ def _precedence(node: Node) -> int:
 def _spell_number(value: mpq) -> str:
     """Decimal, or hexadecimal where that is far shorter: exactly, either way."""
     places, is_dyadic = _decimal_places(value), value.denominator.bit_count() == 1
-    if is_dyadic and max(places, value.numerator.bit_length() // 4) > MOST_DIGITS:
+    if is_dyadic and places > MOST_DIGITS:
         return to_hex(value)
     digits = str(int(value * mpq(10) ** places))
+    if places == 0 and len(digits) > MOST_DIGITS:
+        short = digits.rstrip("0")
+        return f"{short}e{len(digits) - len(short)}" if len(short) < MOST_DIGITS else to_hex(value)
     if places == 0:
         return digits
     if places <= len(digits):

@@ -1,7 +1,7 @@
 """The two charts of a report, as SVG that stands in the page: no scripts, no fonts, no files.
 
-What a mark means never hangs on its colour: bars are filled, or hatched where the law does not
-apply; the law is a line or a diamond. A table below each chart has its numbers.
+What a mark means never hangs on its colour: bars are filled as far as the law applies, and hatched
+above; the law is a line or a diamond. A table below each chart has its numbers.
 """
 
 from __future__ import annotations
@@ -50,18 +50,21 @@ def cases_by_range(ranges: Sequence[Range]) -> str:
 
 
 def _column(x: float, step: float, r: Range, scale: Linear) -> Iterator[str]:
-    """The bar of a range; one that is too high is cut and says so with an arrow."""
+    """The bar of a range in two parts; one that is too high is cut and says so with an arrow."""
     tally = r.tally
     bar = max(step - (1.5 if step > 4 else 0.4), 0.5)
-    y = scale.at(tally.cases)
-    kind = "lawless" if tally.reasons else "bar"
-    yield (
-        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{bar:.1f}" '
-        f'height="{GROUND - y:.1f}"><title>{tally.cases} cases</title></rect>'
-    )
+    top, middle = scale.at(tally.cases), scale.at(tally.lawful)
+    for kind, high, low, cases in (
+        ("bar", middle, GROUND, tally.lawful),
+        ("lawless", top, middle, tally.cases - tally.lawful),
+    ):
+        if cases:
+            yield (
+                f'<rect class="{kind}" x="{x:.1f}" y="{high:.1f}" width="{bar:.1f}" '
+                f'height="{low - high:.1f}"><title>{cases} cases</title></rect>'
+            )
     if tally.cases > scale.highest:
-        middle = x + bar / 2
-        yield f'<path class="arrow" d="M{middle - 3:.1f} {TOP}l3 -6l3 6z"/>'
+        yield f'<path class="arrow" d="M{x + bar / 2 - 3:.1f} {TOP}l3 -6l3 6z"/>'
     if tally.expected:
         y = scale.at(tally.expected)
         yield f'<line class="law" x1="{x:.1f}" y1="{y:.1f}" x2="{x + step:.1f}" y2="{y:.1f}"/>'

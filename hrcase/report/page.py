@@ -153,11 +153,10 @@ def _by_range(figures: Figures) -> str:
     if not total.expected:
         words = "The law applies to no part of this search."
     key = (
-        _key('<rect class="bar" x="1" y="1" width="22" height="12"/>', "cases")
-        + _key(
-            '<rect class="lawless" x="1" y="1" width="22" height="12"/>',
-            "cases, where the law does not apply to all of the range",
+        _key(
+            '<rect class="bar" x="1" y="1" width="22" height="12"/>', "cases where the law applies"
         )
+        + _key('<rect class="lawless" x="1" y="1" width="22" height="12"/>', "cases elsewhere")
         + _key('<line class="law" x1="0" y1="7" x2="24" y2="7"/>', "the law, where it applies")
     )
     reasons = "".join(f"<li>{escape(reason)}</li>" for reason in sorted(total.reasons))
@@ -192,7 +191,7 @@ def _by_bits(figures: Figures) -> str:
         )
         for bits in sorted(every)
     ]
-    key = _key('<rect class="bar" x="1" y="1" width="22" height="12"/>', "cases") + _key(
+    key = _key(_swatch("bar"), "cases") + _key(
         '<path class="diamond" d="M12 2l5 5l-5 5l-5 -5z"/>', "the law"
     )
     head = tuple((name, NUMBER) for name in ("k", "cases", "the law", "cases elsewhere"))
@@ -309,6 +308,10 @@ def _range(r: Range) -> str:
 def _facts(facts: dict[str, str]) -> str:
     items = (f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
     return f"<dl>{''.join(items)}</dl>"
+
+
+def _swatch(kind: str) -> str:
+    return f'<rect class="{kind}" x="1" y="1" width="22" height="12"/>'
 
 
 def _key(mark: str, text: str) -> str:

@@ -80,16 +80,25 @@ def call(name: str) -> Callable[[Formula], Formula]:
     return lambda of: Formula(f"{name}({of.text})", lambda x: function(of.value(x)))
 
 
+class Unsure(Exception):
+    """The value overflows, underflows, or comes too near to 0 to be sure that it is not 0."""
+
+
 def evaluate(formula: Formula, m: int, e: int) -> Value | None:
-    """f(m 2^e); None where it is not defined."""
+    """f(m 2^e); None where it is not defined.
+
+    Raises:
+        Unsure: this way of computing it is too simple.
+    """
     point = mpfr(m, 64)
+    CONTEXT.clear_flags()
     x = CONTEXT.mul_2exp(point, e) if e >= 0 else CONTEXT.div_2exp(point, -e)
     try:
         y = formula.value(x)
     except (gmpy2.DivisionByZeroError, gmpy2.InvalidOperationError):
         return None
-    if not gmpy2.is_finite(y):
-        return None
+    if CONTEXT.underflow or CONTEXT.overflow or (y != 0 and gmpy2.get_exp(y) > ALIKE):
+        raise Unsure
     if y == 0:
         return Value(1, 0, 0, True)
     digits, exponent = (int(part) for part in y.as_mantissa_exp())
@@ -97,6 +106,8 @@ def evaluate(formula: Formula, m: int, e: int) -> Value | None:
     magnitude, exponent = abs(digits) << excess, exponent - excess
     rounded = ((magnitude >> ALIKE) + (magnitude >> (ALIKE - 1)) % 2) << ALIKE
     is_exact = abs(rounded - magnitude).bit_length() < 100
+    if not is_exact and abs(rounded - magnitude).bit_length() < ALIKE - 500:
+        raise Unsure
     return Value(gmpy2.sign(y), rounded if is_exact else magnitude, exponent, is_exact)
 
 
