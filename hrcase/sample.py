@@ -30,14 +30,16 @@ from hrcase.claim import BREAKPOINTS, Claim, asked_json, bits_in_words, range_te
 from hrcase.domain import removed
 from hrcase.engine import Engine
 from hrcase.errors import InputError
-from hrcase.formats import scale
+from hrcase.formats import Format, scale
 from hrcase.hexfloat import to_hex
-from hrcase.memory import search
+from hrcase.memory import Stopped, search
 from hrcase.pieces import Removed
 from hrcase.slope import Range, Tangent, binade
 from hrcase.spec import Region, SearchSpec
 from hrcase.version import version
 from hrcase.ziv import refine
+
+USUAL_HARDEST = 35
 
 HITS = 4
 """Arguments to expect in a window, and the most to take from one: so they are from many places."""
@@ -63,6 +65,11 @@ class Distances:
 
     hardest: int
     easiest: int
+
+    @classmethod
+    def usual(cls, inp: Format, hardest: int = USUAL_HARDEST) -> Distances:
+        """2^-hardest:2^-12, or nearer to 1 where a format has hardly any arguments so near."""
+        return cls(max(5, min(hardest, inp.precision - 6)), max(3, min(12, inp.precision // 3)))
 
     @classmethod
     def parse(cls, text: str) -> Distances:
@@ -153,7 +160,7 @@ def sample(
 
     Raises:
         InputError: the region is not searched anywhere, or the distances are out of range.
-        ToolchainError, SelfTestFailed, Stopped: as `hrcase.memory.search`.
+        ToolchainError, SelfTestFailed: as `hrcase.memory.search`.
     """
     spec = replace(spec, bits=distances.easiest)
     replace(spec, bits=distances.hardest)  # refuses what is out of range
@@ -223,7 +230,10 @@ def _from_windows(
     )
     if steep:
         region = Region(spec.region.text, tuple(steep), is_open=True)
-        found = search(replace(spec, region=region), threads=1, engine=engine).cases
+        try:
+            found = search(replace(spec, region=region), threads=1, engine=engine).cases
+        except Stopped:
+            raise KeyboardInterrupt from None  # what was found in some windows is of no use
         starts = [spec.inp.value(lo) for lo, _ in steep]
         cases = filter(drawn.distances.has, found)
         for _, of_window in groupby(cases, key=lambda case: bisect_right(starts, case.x)):
