@@ -35,6 +35,7 @@ from hrcase.formats import (
     binade_end,
     first_ordinal_above_0,
     first_ordinal_where,
+    least_image,
     scale,
 )
 from hrcase.functions import Expression
@@ -132,7 +133,7 @@ def _tails(spec: SearchSpec) -> list[Tail]:
     f, inp, out = spec.function, spec.inp, spec.out
     tails = f.tails(inp, out, spec.bits, spec.rounding)
     bound = scale(1, f.slope_log2 - spec.bits - out.precision - 1)
-    least = _least_image(inp, out, f.slope_log2)
+    least = least_image(inp, out, f.slope_log2)
     if bound < f.identity_below and least is not None and least <= bound:
         line = f.tangent
         if spec.rounding == "nearest":
@@ -145,18 +146,6 @@ def _tails(spec: SearchSpec) -> list[Tail]:
             )
         tails += [Tail(-bound, -least, kind, reason), Tail(least, bound, kind, reason)]
     return sorted(tails, key=lambda tail: tail.lo)
-
-
-def _least_image(inp: Format, out: Format, slope_log2: int) -> mpq | None:
-    """The least x > 0 of one format from which on 2^slope_log2 x is a number of another.
-
-    None where there is none; numbers beyond the largest are left out of account.
-    """
-    if inp.precision > out.precision:
-        return None
-    if out.subnormals and inp.parts(1)[1] + slope_log2 >= out.parts(1)[1]:
-        return inp.value(1)
-    return max(inp.value(1), scale(1, out.emin - slope_log2))
 
 
 def _poles(spec: SearchSpec, lo: int, hi: int) -> list[int]:
