@@ -49,6 +49,8 @@ ASKED = {
     "log1p": ("log1p", BINARY16, BINARY16, 8, mpq(-1001, 1000), mpq(-1, 8)),
     "nearly-x": ("log1p", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -8)),
     "nearly-1": ("exp", BINARY32, BINARY32, 15, scale(-1, -70), scale(1, -27)),
+    "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
+    "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
     "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }
