@@ -179,6 +179,8 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
         *_undecided(result),
         f"expected  {s.expected:.1f} in the searched pieces, where {s.found_searched} were found",
     ]
+    for reason, count in s.lawless.items():
+        lines.append(f"          the law does not apply to {count:.6g} arguments: {reason}")
     stages = ", ".join(f"{name} {value:.2f}" for name, value in s.seconds.items())
     lines.append(f"seconds   {seconds:.2f} in all ({stages})")
     lines.append(f"rate      {arguments / seconds:.3g} arguments/s")

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from hrcase import law
 from hrcase.cases import HRCase
 from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.engine import Engine
@@ -39,6 +40,7 @@ class Statistics:
         rejected: candidates that turned out to be too far from a breakpoint.
         exact: exact cases and exact midpoints met.
         expected: cases that the law 2w predicts over the searched pieces.
+        lawless: arguments of those where the law does not apply, by the reason (hrcase.law).
         found_searched: cases found in searched pieces.
         seconds: by stage (kernels: summed over the engines' workers).
     """
@@ -50,6 +52,7 @@ class Statistics:
     rejected: int = 0
     exact: int = 0
     expected: float = 0.0
+    lawless: Counter[str] = field(default_factory=Counter)
     found_searched: int = 0
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -57,7 +60,8 @@ class Statistics:
     def of_plan(cls, method: str, plan: Plan) -> Statistics:
         """What is known before anything was done."""
         pieces = Counter(str(piece.rule) for piece in plan.pieces)
-        return cls(method, pieces, plan.arguments, expected=plan.expected)
+        _, lawless = law.sorted_out(plan.spec, plan.pieces)
+        return cls(method, pieces, plan.arguments, expected=plan.expected, lawless=lawless)
 
     def add(self, result: UnitResult) -> None:
         """Count what a unit gave."""
