@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flint import arb
 from gmpy2 import mpq
@@ -52,10 +52,12 @@ def _part(ordinals: Sequence[int], lo: int, hi: int) -> list[int]:
 
 @dataclass
 class Covered:
-    """How much was searched again.
+    """How much was searched again, places that overlap taken together.
 
     Attributes:
+        found: cases listed in it.
         expected: cases in it by the law 2w.
+        parts: of it, disjoint.
     """
 
     places: int = 0
@@ -63,6 +65,28 @@ class Covered:
     evaluated: int = 0
     found: int = 0
     expected: float = 0.0
+    parts: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, lo: int, hi: int, density: float, listed: Listed) -> None:
+        """Count a place; what was covered before is not counted again.
+
+        Args:
+            density: cases for an argument, by the law 2w.
+        """
+        new = [(lo, hi)]
+        for first, end in self.parts:
+            new = [
+                (a, b)
+                for lo, hi in new
+                for a, b in ((lo, min(hi, first)), (max(lo, end), hi))
+                if a < b
+            ]
+        self.parts += new
+        self.places += 1
+        count = sum(b - a for a, b in new)
+        self.arguments += count
+        self.expected += density * count
+        self.found += sum(len(listed.within(a, b).cases) for a, b in new)
 
     def chances(self, arguments: int) -> str:
         """With which chance something missing would have been seen."""
@@ -123,11 +147,8 @@ def search_place(
         near = [lo + u - place.lo for u in near_integers(target, place.lo, last)]
     compare(spec, lo, end, near, listed)
     compare(spec, lo, few.stop, few, listed)
-    covered.places += 1
-    covered.arguments += end - lo
     covered.evaluated += len(few) + len(near)
-    covered.found += len(listed.within(lo, end).cases)
-    covered.expected += 2 * float(axis.window) * (end - lo)
+    covered.add(lo, end, 2 * float(axis.window), listed)
 
 
 def compare(spec: SearchSpec, lo: int, hi: int, near: Iterable[int], listed: Listed) -> None:
