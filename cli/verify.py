@@ -1,16 +1,18 @@
 """hrcase verify: what a certificate, a job or a list stands on, checked by code of its own."""
 
+import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from hrcase.errors import InputError
 from hrcase.verify.document import read_certificate
-from hrcase.verify.findings import Findings
+from hrcase.verify.findings import Contradiction, Findings
 from hrcase.verify.lists import verify_list, verify_rows
 from hrcase.verify.whole import DEFAULT_SAMPLE, Effort, verify_certificate
 
@@ -26,18 +28,25 @@ from hrcase.verify.whole import DEFAULT_SAMPLE, Effort, verify_certificate
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="It chooses what is sampled.")
 @click.option("--full", is_flag=True, help="Search everything again: for small jobs.")
-def command(path: Path, sample: int, seed: int, full: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+def command(path: Path, sample: int, seed: int, full: bool, as_json: bool) -> None:
     """Check a certificate (.json), a job, or a list (.csv, .wc) with its claim beside it.
 
     Neither engines nor planner are used. Printed is what was proved, what was done again, in whole
     or in part, and what was taken from the file. A contradiction ends with exit code 7 and names
     the check; docs/certificate.md says what each check rests on.
     """
-    with ExitStack() as bars:
-        effort = Effort(sample, seed, full, _Bars(bars).stage)
-        findings = _verify(path, effort)
-    for line in findings.lines():
-        click.echo(line)
+    try:
+        with ExitStack() as bars:
+            findings = _verify(path, Effort(sample, seed, full, _Bars(bars).stage))
+    except Contradiction as error:
+        if as_json:
+            click.echo(json.dumps({"verified": False, "check": error.check, "what": error.what}))
+        raise
+    if as_json:
+        click.echo(json.dumps({"verified": True, **asdict(findings)}))
+    else:
+        click.echo("\n".join(findings.lines()))
 
 
 class _Bars:
@@ -69,8 +78,9 @@ def _verify(path: Path, effort: Effort) -> Findings:
 def _verify_job(directory: Path, effort: Effort) -> Findings:
     """By a certificate made for it, and its rows as a list has them."""
     with _certified(directory) as (certificate, rows):
-        findings = verify_certificate(read_certificate(certificate), effort)
-        verify_rows(read_certificate(certificate).spec, rows, findings)
+        parsed = read_certificate(certificate)
+        findings = verify_certificate(parsed, effort)
+        verify_rows(parsed.spec, rows, findings)
     return findings
 
 

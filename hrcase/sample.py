@@ -21,7 +21,7 @@ import hashlib
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, islice
 
@@ -96,7 +96,6 @@ class Sample:
 
     Attributes:
         spec: the region; its bits are those of the greatest distance.
-        asked: how many arguments were wanted.
         cases: ascending in x, each once.
         outside: arguments at which f is not defined, or not searched.
         windows: that were drawn.
@@ -104,7 +103,6 @@ class Sample:
 
     spec: SearchSpec
     distances: Distances
-    asked: int
     seed: int
     cases: list[HRCase] = field(default_factory=list)
     outside: list[Removed] = field(default_factory=list)
@@ -147,7 +145,6 @@ def sample(
     count: int,
     seed: int,
     engine: Engine | Sequence[Engine] | None = None,
-    watch: Callable[[int], None] | None = None,
 ) -> Sample:
     """Draw arguments.
 
@@ -156,7 +153,6 @@ def sample(
         count: how many; fewer are given where there are not so many.
         seed: the same seed draws the same arguments, whatever the engine.
         engine: as in `hrcase.memory.search`.
-        watch: told how many there are so far.
 
     Raises:
         InputError: the region is not searched anywhere, or the distances are out of range.
@@ -164,15 +160,13 @@ def sample(
     """
     spec = replace(spec, bits=distances.easiest)
     replace(spec, bits=distances.hardest)  # refuses what is out of range
-    drawn = Sample(spec, distances, count, seed, outside=removed(spec))
+    drawn = Sample(spec, distances, seed, outside=removed(spec))
     ranges = list(_ranges(drawn))
     taken: dict[HRCase, None] = {}
     levels = range(distances.easiest, distances.hardest)
     for done, bits in enumerate(levels, start=1):
         wanted = count * done // len(levels) - len(taken)
         taken |= dict.fromkeys(_draw(drawn, ranges, bits, wanted, taken, engine))
-        if watch is not None:
-            watch(len(taken))
     drawn.cases = sorted(taken, key=lambda case: case.x)
     return drawn
 

@@ -49,6 +49,8 @@ ASKED = {
     "log1p": ("log1p", BINARY16, BINARY16, 8, mpq(-1001, 1000), mpq(-1, 8)),
     "nearly-x": ("log1p", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -8)),
     "nearly-1": ("exp", BINARY32, BINARY32, 15, scale(-1, -70), scale(1, -27)),
+    "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
+    "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
     "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }
@@ -494,6 +496,12 @@ def test_commands(
     assert main.run(["verify", job, "--sample", "2"]) == 0
     assert "rows of the list, column by column" in capsys.readouterr().out
     assert main.run(["verify", str(tmp_path / "none.json")]) == 2
+    data = json.loads(output.read_text())
+    data["pieces"].pop()
+    lie = sealed(data, tmp_path / "lie.json", remade=False)
+    assert main.run(["verify", str(lie), "--json"]) == 7
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verified"], said["check"]) == (False, "tiling")
 
 
 def test_a_certificate_is_the_same_each_time(files: dict[str, Path], jobs: dict[str, Path]) -> None:

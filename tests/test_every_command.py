@@ -174,6 +174,7 @@ EXAMPLES: dict[str, tuple[list[str], int]] = {
     "bench": (["bench", *SMALL, "--runs", "1", "--device", "cpu", "--method", "farey"], 0),
     "tables": (["tables", "table", *CPU], 0),
     "plan": (["plan", *SMALL, "--threads", "1"], 0),
+    "verify": (["verify", "job", "--sample", "1"], 0),
 }
 
 

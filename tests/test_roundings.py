@@ -120,7 +120,13 @@ def test_expressions_exact_and_undefined() -> None:
     """(1 + 2^-30)^2 - 2 = -1 + 2^-29 + 2^-60, of 60 bits: 2^-60 is 1/128 ulp."""
     down, up = "-0x1.fffffffp-1", "-0x1.ffffffeffffffp-1"
     assert texts("expr:x*x-2", str(1 + scale(1, -30))) == [down, up, down, up]
+    assert texts("expr:x/3+2*x/3", "1") == ["0x1p+0"] * 4  # no bracket of thirds tells
     assert texts("expr:log(x-1)", "1/2") is None
+
+
+def test_an_expression_that_cancels_takes_more_bits() -> None:
+    x = str(scale(1, -300))
+    assert texts("expr:exp(x)-1", x) == texts("expm1", x)
 
 
 def test_x87() -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from math import exp
+from dataclasses import dataclass
 
 from flint import arb
 from gmpy2 import mpq
@@ -64,15 +63,13 @@ class Covered:
     evaluated: int = 0
     found: int = 0
     expected: float = 0.0
-    places_of: list[tuple[int, int]] = field(default_factory=list)
 
     def chances(self, arguments: int) -> str:
         """With which chance something missing would have been seen."""
         share = self.arguments / arguments
         return (
             f"one missing case, anywhere, would have been seen with chance {share:.3g}; a list "
-            f"without any case with chance {1 - exp(-self.expected):.3g}; one that lacks all near "
-            f"a share s of all places with chance 1 - (1 - s)^{self.places}"
+            f"that lacks a share q of its cases with chance 1 - exp(-{self.expected:.3g} q)"
         )
 
 

@@ -14,10 +14,11 @@ class Contradiction(VerificationFailed):
 
     Attributes:
         check: its name, as docs/certificate.md has it.
+        what: where it failed, and the numbers.
     """
 
     def __init__(self, check: str, what: str) -> None:
-        self.check = check
+        self.check, self.what = check, what
         super().__init__(
             f"check {check}: {what}; the result does not stand as it is: search again, and keep "
             "this one as evidence"
