@@ -4,7 +4,7 @@
 
 Nothing is searched: units are planned as a job does, and kept as if they had given no case. So the
 certificate lacks the cases, some 24 bytes each. Then everything is verified that needs no search:
-tiling, settled pieces, polynomials, remainders and budgets. A line a function: units, blocks, bytes,
+tiling, settled pieces, polynomials, remainders, budgets. A line a function: units, blocks, bytes,
 and seconds of this process to plan and keep, to certify, to read and to verify.
 """
 
