@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 
 from hrcase.cli.asked import EXPRESSION_OPTION, function_of
-from hrcase.functions import REGISTRY, Expression, Function, function_by_name
+from hrcase.functions import FAMILIES, PARAMETER, REGISTRY, Expression, Function, function_by_name
 
 
 @click.command(name="functions")
@@ -15,6 +15,8 @@ from hrcase.functions import REGISTRY, Expression, Function, function_by_name
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def command(name: str | None, expression: str | None, as_json: bool) -> None:
     """List the functions that can be searched, or say all about NAME or an expression of them.
+
+    NAME is exp, say, or pown:3, of a family with an integer.
 
     That is: where it is defined and searched, its symmetry, where it turns, which values are
     exact and why, what theorems settle its tails, and how it is evaluated twice.
@@ -26,11 +28,21 @@ def command(name: str | None, expression: str | None, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps({"name": f.name, "formula": f.formula, **facts}))
         elif is_list:
-            click.echo(f"{f.name:9}{f.formula:20}{facts['domain']}")
+            click.echo(_line(f.name, f.formula, facts["domain"]))
         else:
             click.echo(f.name if isinstance(f, Expression) else f"{f.name}(x) = {f.formula}")
             for key, value in facts.items():
                 click.echo(f"  {key:13}{value}")
+    for family in FAMILIES.values() if is_list else ():
+        if as_json:
+            facts = {"name": f"{family.name}:N", "formula": family.formula, "parameter": PARAMETER}
+            click.echo(json.dumps(facts))
+        else:
+            click.echo(_line(f"{family.name}:N", family.formula, f"for {PARAMETER}"))
+
+
+def _line(name: str, formula: str, domain: str) -> str:
+    return f"{name:12}{formula:20}{domain}"
 
 
 def _facts(f: Function) -> Iterator[tuple[str, str]]:
@@ -64,4 +76,4 @@ def _domain(f: Function) -> str:
 def _near_zero(f: Function) -> str:
     if not f.identity_below:
         return "nothing special"
-    return f"nearly x for |x| < {f.identity_below}: {f.identity_reason}"
+    return f"nearly {f.tangent} for |x| < {f.identity_below}: {f.identity_reason}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hrcase.cli.errors import UsageError
 from hrcase.errors import VerificationFailed
 from hrcase.formats import Format, format_by_name
 from hrcase.functions import function_by_name
@@ -55,26 +56,32 @@ def command(
 ) -> None:
     """Call FUNCTION of a library at hard arguments, in all rounding modes.
 
-    Prints FAIL for each result that is not f(x) correctly rounded, DIED and HUNG for calls that
-    gave none, MISSING when there is no such function; the summary goes to stderr. Exits with 0
-    whatever was found, with 2 when the function is missing, with 7 when so many calls died that
+    FUNCTION may be an expression too, as expr:TEXT, with --symbol and --cases. Prints FAIL for
+    each result that is not f(x) correctly rounded, DIED and HUNG for calls that gave none, MISSING
+    when there is no such function; the summary goes to stderr. Exits with 0 whatever was found,
+    with 2 when the function is missing, with 7 when so many calls died that
     the rest was not made.
     """
     f = function_by_name(function)
+    if f.decided_bits and (symbol is None or cases is None):
+        raise UsageError(
+            "an expression needs the --symbol that computes it, and --cases; to have some, run: "
+            "hrcase sample --expr TEXT --interval LO,HI --output cases.csv"
+        )
     form = None if format_name is None else format_by_name(format_name)
     if cases is not None:
-        arguments = listed(cases, function, form)
+        arguments = listed(cases, f.name, form)
     else:
-        arguments = drawn(function, form or format_by_name(DEFAULT_FORMAT))
+        arguments = drawn(f.name, form or format_by_name(DEFAULT_FORMAT))
     c_type = c_type_of(arguments.form)
-    name = symbol or function + c_type.suffix
+    name = symbol or f.name + c_type.suffix
     tally = Tally()
     try:
         found = _library(library, name, c_type, time_limit)
         for finding in misroundings(f, found, arguments.numbers, tally):
-            click.echo(_line(function, arguments.form, finding))
+            click.echo(_line(f.name, arguments.form, finding))
     except MissingFunction:
-        click.echo(f"MISSING f={function} symbol={name} library={library}")
+        click.echo(f"MISSING f={f.name} symbol={name} library={library}")
         raise
     sys.stdout.flush()
     for line in _summary(found, name, arguments, tally):

@@ -30,6 +30,7 @@ COMMANDS = {
     "sample": "Draw medium-hard arguments at random, reproducibly.",
     "libm": "Say what a library rounds wrongly.",
     "functions": "List the functions, or say all about one.",
+    "selftest": "Ask processors and devices what is known, before they are trusted.",
     "devices": "List the processors and CUDA devices to search on.",
     "bench": "Time methods and devices on the same piece, results compared first.",
 }

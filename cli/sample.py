@@ -8,7 +8,6 @@ import click
 from hrcase.cli.asked import region_options
 from hrcase.cli.outputs import check_output, write_list
 from hrcase.cli.work import engines
-from hrcase.memory import Stopped
 from hrcase.sample import Distances, sample
 from hrcase.spec import SearchSpec
 
@@ -17,10 +16,9 @@ from hrcase.spec import SearchSpec
 @region_options
 @click.option(
     "--distance",
-    default="2^-35:2^-12",
-    show_default=True,
     metavar="2^-A:2^-B",
-    help="In ulps, from a breakpoint: the smaller one first.",
+    help="In ulps, from a breakpoint: the smaller one first. Default: 2^-35:2^-12 in binary64, in "
+    "narrow formats less.",
 )
 @click.option(
     "--count",
@@ -48,7 +46,7 @@ from hrcase.spec import SearchSpec
     "--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc. Default: stdout."
 )
 def command(
-    spec: SearchSpec, distance: str, count: int, seed: int, device: str, output: Path | None
+    spec: SearchSpec, distance: str | None, count: int, seed: int, device: str, output: Path | None
 ) -> None:
     """Draw arguments at which FUNCTION is between two distances from a breakpoint.
 
@@ -56,15 +54,12 @@ def command(
     seed draws the same list. It is a sample, not complete, and says so in FILE.claim.json or in its
     header.
     """
-    distances = Distances.parse(distance)
+    distances = Distances.usual(spec.inp) if distance is None else Distances.parse(distance)
     if output is not None:
         check_output(output)
     started = time.monotonic()
-    try:
-        with engines(device, None) as found:
-            drawn = sample(spec, distances, count, seed, found)
-    except Stopped:
-        raise KeyboardInterrupt from None
+    with engines(device, None) as found:
+        drawn = sample(spec, distances, count, seed, found)
     write_list(drawn.spec, drawn.cases, drawn.claim, output)
     click.echo(
         f"a sample, not complete: {len(drawn.cases)} of {count} asked, seed {seed}; "

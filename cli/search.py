@@ -4,6 +4,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,14 @@ def command(
     try:
         with engines(means.device, means.threads) as found, Watch(sys.stderr) as watch:
             result = walk.search(
-                spec, means.method, means.threads, None, max_cases, watch.see, found
+                spec,
+                means.method,
+                means.threads,
+                means.tuning,
+                max_cases,
+                watch.see,
+                found,
+                partial(click.echo, err=True),
             )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
@@ -171,6 +179,8 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
         *_undecided(result),
         f"expected  {s.expected:.1f} in the searched pieces, where {s.found_searched} were found",
     ]
+    for reason, count in s.lawless.items():
+        lines.append(f"          the law does not apply to {count:.6g} arguments: {reason}")
     stages = ", ".join(f"{name} {value:.2f}" for name, value in s.seconds.items())
     lines.append(f"seconds   {seconds:.2f} in all ({stages})")
     lines.append(f"rate      {arguments / seconds:.3g} arguments/s")

@@ -19,6 +19,7 @@ from hrcase.job.run import Hands, LocalHands, work_on
 from hrcase.job.status import status_of
 from hrcase.job.stop import Stop
 from hrcase.job.units import Plan, make_plan
+from hrcase.plan import Tuning, second_method
 from hrcase.spec import SearchSpec
 from hrcase.workers import Workers
 
@@ -35,6 +36,15 @@ class Means:
     threads: int | None
     max_time: float | None
     cluster: str | None = None
+    double_check: bool = False
+
+    @property
+    def tuning(self) -> Tuning:
+        """What the plan is told."""
+        return Tuning(
+            method=self.method,
+            second=second_method(self.method) if self.double_check else None,
+        )
 
     @property
     def processes(self) -> int:
@@ -43,8 +53,14 @@ class Means:
 
 
 def means_options(command: Command) -> Command:
-    """--method, --device, --threads, --max-time and --cluster."""
+    """--method, --device, --threads, --max-time, --cluster and --double-check."""
     for option in (
+        click.option(
+            "--double-check",
+            is_flag=True,
+            help="Search everything twice, by the method and by another one (regular, or farey); "
+            "stop with exit code 7 where they differ.",
+        ),
         click.option(
             "--cluster",
             metavar="ADDRESS",
@@ -120,7 +136,7 @@ def _work(job: Job, plan: Plan | None, means: Means) -> None:
         _hands(means, log) as hands,
         Watch(sys.stderr, log) as watch,
     ):
-        work_on(job, plan, means.method, hands, stop, watch.see)
+        work_on(job, plan, means.tuning, hands, stop, watch.see)
 
 
 @contextmanager
@@ -132,7 +148,7 @@ def _hands(means: Means, log: Path) -> Iterator[Hands]:
             yield ClusterHands(client, means.device)
         return
     with engines(means.device, means.threads) as found, Workers(means.processes) as workers:
-        yield LocalHands(Crew(found, partial(_tell_retired, log)), workers)
+        yield LocalHands(Crew(found, partial(_tell_trouble, log)), workers)
 
 
 @contextmanager
@@ -157,7 +173,6 @@ def _tell_complete(directory: Path) -> None:
     click.echo(f"to have the list, run: hrcase {command}", err=True)
 
 
-def _tell_retired(log: Path, name: str, error: Exception) -> None:
-    line = f"going on without {name}, which failed: {error}"
+def _tell_trouble(log: Path, line: str) -> None:
     click.echo(line, err=True)
     write_log(log, line)

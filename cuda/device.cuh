@@ -5,7 +5,7 @@
 // truncated. Lists are in no order.
 #pragma once
 
-#include "port.h"
+#include "checks.cuh"
 
 constexpr unsigned ALL_LANES = ~0u;
 
@@ -23,7 +23,19 @@ struct Counters {
     unsigned long long hits;        // hits appended, capacity or not
     unsigned long long candidates;  // candidates appended, capacity or not
     unsigned long long sum;         // sum of the candidates' entries modulo 2^64
+    unsigned long long written;     // signatures of what goes from one kernel to another (a root near
+    unsigned long long taken;       // a class: 1), as written and as read; equal modulo 2^32
+    unsigned long long sound;       // runs whose checks hold
+    unsigned long long sentinels;   // planted candidates that were found
+    unsigned long long echo;        // word_sum of the block
 };
+
+// Changes with every single bit of an entry.
+template <class Entry>
+__device__ unsigned signature(const Entry& entry) {
+    const u64 sum = word_sum(entry);
+    return static_cast<unsigned>(sum) + 3 * static_cast<unsigned>(sum >> 32);
+}
 
 // One atomic for all lanes of the warp that arrive here together.
 template <class Entry>
@@ -37,6 +49,17 @@ __device__ void append(Entry* entries, unsigned long long* count, u64 capacity,
         place = atomicAdd(count, static_cast<unsigned long long>(__popc(together)));
     place = __shfl_sync(together, place, leader) + __popc(together & ((1u << lane) - 1));
     if (place < capacity) entries[place] = entry;
+}
+
+// The same for a list that a later kernel takes: its signatures are added to `written`.
+template <class Entry>
+__device__ void pass_on(Entry* entries, unsigned long long* count, u64 capacity,
+                        const Entry& entry, unsigned long long* written) {
+    append(entries, count, capacity, entry);
+    const unsigned together = __activemask();
+    const unsigned sum = __reduce_add_sync(together, signature(entry));
+    if ((threadIdx.x & 31) + 1 == static_cast<unsigned>(__ffs(static_cast<int>(together))))
+        atomicAdd(written, static_cast<unsigned long long>(sum));
 }
 
 // Adds the values of all lanes of a warp; every lane must come here.

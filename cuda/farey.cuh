@@ -178,6 +178,7 @@ struct FareyTask {
     FareyWalk<double> walk;
     Cubic cubic;
     u128 window;  // of the cubic, unit 2^-128
+    u128 slope;   // A1' of the parabola, unit 2^-128
     i64 centre;   // what t counts from
     i64 last;     // -H <= t <= last
 };
@@ -247,6 +248,7 @@ HD void each_near_image(const FareyWalk<double>& walk, double image, double tole
     const double shift = mm * walk.left;
     const double from = (static_cast<double>(first) + shift) * walk.r;
     const double to = (static_cast<double>(last) + shift) * walk.r;
+    if (!(to - from <= static_cast<double>(last - first) + 1)) return;  // r is wrong: do not hang
     const double least = larger(image - tolerance, from - LEMMA_9_RUN * magnitude(from));
     const double most = smaller(image + tolerance, to + LEMMA_9_RUN * magnitude(to));
     const i64 end = static_cast<i64>(floor(most));

@@ -1,10 +1,11 @@
 // Farey walks of several runs at once, one a lane of a vector register (lanes.h), on the CPU.
 //
 // The walk and its crossings are those of farey.cuh, lane by lane: the proof is the same. Lanes that
-// are done walk on until all are, but are not looked at.
+// are done walk on until all are, but are not looked at. A lane is checked when it
+// is done (checks.cuh).
 #pragma once
 
-#include "farey_run.cuh"
+#include "checks.cuh"
 #include "lanes.h"
 
 // One lane of a run, of a walk, of a crossing.
@@ -31,6 +32,12 @@ HD void set_lane(FareyWalk<Real>& all, int lane, const FareyWalk<double>& one) {
     set_lane(all.x_right, lane, one.x_right);
 }
 template <class Real>
+HD FareyRun<double> lane_of(const FareyRun<Real>& all, int lane) {
+    return {lane_of(all.a0, lane),     lane_of(all.a2, lane),    lane_of(all.half_inverse, lane),
+            lane_of(all.order, lane),  lane_of(all.reach, lane), lane_of(all.window, lane),
+            lane_of(all.drift, lane),  lane_of(all.half, lane),  lane_of(all.end, lane)};
+}
+template <class Real>
 HD FareyWalk<double> lane_of(const FareyWalk<Real>& all, int lane) {
     return {lane_of(all.left, lane), lane_of(all.q, lane),       lane_of(all.right, lane),
             lane_of(all.r, lane),    lane_of(all.r_right, lane), lane_of(all.x, lane),
@@ -49,45 +56,75 @@ class FareyBatch {
   public:
     explicit FareyBatch(const Sink& sink) : sink_(sink) {}
 
+    // Walks that were found to be sound at their end.
+    u64 sound = 0;
+
     void add(const FareyTask& task) {
+        seals_[waiting_] = word_sum(task);
+        most_steps_ = larger(most_steps_, most_steps(task.run));
+        most_crossed_ = larger(most_crossed_, most_crossed(task.run));
         tasks_[waiting_++] = task;
         if (waiting_ == LANES<Real>) finish();
     }
 
     void finish() {
         if (waiting_ == 0) return;
+        INJECT(TASK, tasks_);
         FareyRun<Real> run;
         FareyWalk<Real> walk;
+        unsigned whole = 0;  // a task with a fault could keep us busy for long
         for (int lane = 0; lane < LANES<Real>; ++lane) {
             const FareyTask& task = tasks_[lane < waiting_ ? lane : 0];
             set_lane(run, lane, task.run);
             set_lane(walk, lane, task.walk);
+            whole |= (lane < waiting_ && word_sum(task) == seals_[lane]) * (1u << lane);
         }
-        walk_all(run, walk, (1u << waiting_) - 1);
-        waiting_ = 0;
+        walk_all(run, walk, whole);
+        waiting_ = 0, most_steps_ = most_crossed_ = 0;
     }
 
   private:
     // So many mm after the first are taken in all lanes at once; a fraction with more of them has a
     // small q or is far from the run, and is narrowed to the run first.
-    static constexpr double FEW = 3;
+    static constexpr int FEW = 3;
 
-    void walk_all(const FareyRun<Real>& run, FareyWalk<Real> walk, unsigned active) const {
-        while (true) {
+    void walk_all(const FareyRun<Real>& run, FareyWalk<Real> walk, const unsigned all) {
+        unsigned steps = 0, active = all;
+        for (const unsigned most = static_cast<unsigned>(most_steps_); steps < most; ++steps) {
+            INJECT(RUN, run);
+            INJECT(WALK, walk);
             const Crossing<Real> at = crossing_of(run, walk);
             const unsigned crossed = less_equal(at.first, at.last) & active;
             if (crossed) cross(run, walk, at, crossed);
-            active &= ~less_equal(run.end, walk.x);
-            if (!active) return;
+            unsigned ended = active & less_equal(run.end, walk.x);
+            active &= ~ended;
+            for (; ended; ended &= ended - 1) {
+                const int lane = __builtin_ctz(ended);
+                ends_[lane] = lane_of(walk, lane), steps_[lane] = steps;
+            }
+            if (!active) break;
             walk.step(run);
         }
+        for (unsigned lanes = all & ~active; lanes; lanes &= lanes - 1) {
+            const int lane = __builtin_ctz(lanes);
+            sound += is_sound(lane, lane_of(run, lane));
+        }
+    }
+
+    // Is everything as it must be when a walk is done: task, run, and where it stands?
+    HD bool is_sound(int lane, const FareyRun<double>& run) const {
+        const FareyTask& task = tasks_[lane];
+        return word_sum(task) == seals_[lane] && is_same(task.run, run) &&
+               task.walk.x <= -run.half &&
+               is_on_walk(run, task.slope, ends_[lane], steps_[lane]);
     }
 
     HD void cross(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
                   const Crossing<Real>& at, unsigned crossed) const {
         const unsigned few = crossed & less_equal(at.last, at.first + Real(FEW));
         Real mm = at.first;
-        for (unsigned lanes = few; lanes; lanes &= less_equal(mm, at.last)) {
+        unsigned lanes = few;
+        for (int i = 0; i <= FEW && lanes; ++i, lanes &= less_equal(mm, at.last)) {
             unsigned near = lanes & near_class(walk, roots_of(run, walk, at, mm), mm);
             for (; near; near &= near - 1) {
                 const int lane = __builtin_ctz(near);
@@ -105,6 +142,7 @@ class FareyBatch {
                                                const FareyWalk<double>& walk,
                                                Crossing<double> at) const {
         narrow(task, walk, arc_of(task, walk), at);
+        if (!(at.last - at.first <= most_crossed_)) return;  // a fault: is_sound sees it
         for (double mm = at.first; mm <= at.last; mm += 1)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm)) propose(task, walk, at, mm);
     }
@@ -117,5 +155,9 @@ class FareyBatch {
 
     const Sink& sink_;
     FareyTask tasks_[LANES<Real>];
+    u64 seals_[LANES<Real>];
+    FareyWalk<double> ends_[LANES<Real>];  // where walks were done, and after how many steps
+    unsigned steps_[LANES<Real>];
     int waiting_ = 0;
+    double most_steps_ = 0, most_crossed_ = 0;  // of those that wait
 };

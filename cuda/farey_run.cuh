@@ -62,18 +62,15 @@ HD u64 order_of(double a2) {
     return static_cast<u64>(larger(1, smaller(order, MOST_ORDER)));
 }
 
-// The task of a run of 2^run_log2 arguments around `centre`, of which those with t <= last count.
-HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
-                     const Parabola& f) {
+// What stays the same along the walk of a run whose last argument is `last`.
+HD FareyRun<double> run_of(const Parabola& f, u64 order, int run_log2, i64 last) {
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));
-    const u64 order = order_of(f.a2);
     const double q = static_cast<double>(order), half_inverse = 0.5 / f.a2;
     // Lemma 5: the fractions from -H to H, as far as they can be counted beforehand.
     const double steps = 4 * f.a2 * half * q * q + 2;
     const double drift = LEMMA_6_FACTOR * (LEMMA_5_STEP + LEMMA_5_ADDITION * steps);
 
-    FareyTask task;
-    FareyRun<double>& run = task.run;
+    FareyRun<double> run;
     run.a0 = f.a0, run.a2 = f.a2, run.half_inverse = half_inverse;
     run.order = q + 0.5;
     run.reach = 0.5 * half_inverse / ((q + 1) * (q + 1));
@@ -81,6 +78,16 @@ HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, 
     run.window = fused(drift, 0.5 + f.a2 * half * half, f.window);
     run.half = half;
     run.end = static_cast<double>(last);
+    return run;
+}
+
+// The task of a run of 2^run_log2 arguments around `centre`, of which those with t <= last count.
+HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
+                     const Parabola& f) {
+    const u64 order = order_of(f.a2);
+    FareyTask task;
+    task.run = run_of(f, order, run_log2, last);
+    const double half = task.run.half, half_inverse = task.run.half_inverse;
 
     // The slope at the left end: 2 a2 H is a double, cut to 128 bits without another rounding.
     const double fall = 2 * f.a2 * half;
@@ -97,7 +104,8 @@ HD FareyTask task_of(const Cubic& cubic, u128 window, int run_log2, i64 centre, 
     walk.r = reciprocal(walk.q), walk.r_right = reciprocal(walk.right);
     walk.x = -half - at.below * walk.r * half_inverse;
     walk.x_right = -half + at.above * walk.r_right * half_inverse;
-    task.cubic = cubic, task.window = window, task.centre = centre, task.last = last;
+    task.cubic = cubic, task.window = window, task.slope = f.slope;
+    task.centre = centre, task.last = last;
     return task;
 }
 
@@ -135,9 +143,9 @@ HD void each_on_line(const FareyLine& line, double first, double last, const Sin
 
 // Finds what may matter in a run, -H <= t <= last: gives the members of a line's classes to sink, or
 // the walk that finds the t to walks.add(task), or calls scan_whole() where all of them must be
-// looked at.
+// looked at. Whether there is a walk.
 template <class Sink, class Scan, class Walks>
-HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
+HD bool each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i64 last,
                     const Sink& sink, const Scan& scan_whole, Walks& walks) {
     const Parabola f = parabola_of(cubic, window, run_log2);
     const bool walked = f.window <= WIDEST_WINDOW && is_walked(f, run_log2);
@@ -145,13 +153,14 @@ HD void each_of_run(const Cubic& cubic, u128 window, int run_log2, i64 centre, i
         const FareyTask task = task_of(cubic, window, run_log2, centre, last, f);
         if (task.run.window <= WIDEST_WINDOW) {
             walks.add(task);
-            return;
+            return true;
         }
     }
     if (walked || f.window > WIDEST_WINDOW) {
         scan_whole();
-        return;
+        return false;
     }
     const double half = static_cast<double>(u64{1} << (run_log2 - 1));
     each_on_line(line_of_run(f, run_log2), -half, static_cast<double>(last), sink);
+    return false;
 }

@@ -6,7 +6,8 @@
 // and the caller passes a Block<DEGREE, LIMBS> as its 64-bit words (polynomial.cuh) that satisfies
 //   lo < hi, |lo|, |hi| <= 2^62; 1 <= run_log2 <= 60; windows as said in polynomial.cuh;
 //   6 <= domain_log2 <= min(run_log2, 30), unless the method is SCAN.
-// Nothing is global: calls from several threads do not meet.
+// Nothing is global: calls from several threads do not meet. What checks.cuh finds is counted; the
+// caller compares.
 #include "farey_batch.h"
 #include "search.cuh"
 
@@ -19,6 +20,10 @@ enum Method : int { SCAN = 0, LEFEVRE = 1, REGULAR = 2, FAREY = 3 };
 
 struct Counts {
     u64 domains, subdomains, scanned, hits, candidates;
+    u64 sum;     // of u - lo + 1 over the candidates
+    u64 sound;   // runs whose checks hold, and one for the end of the last run
+    u64 checks;  // how many there were
+    u64 echo;    // word_sum of the block, when all is done
 };
 
 // Candidates go here while there is room; `counts.candidates` counts all.
@@ -32,6 +37,12 @@ struct Output {
         if (!is_candidate(block, u)) return;
         if (counts.candidates < capacity) arguments[counts.candidates] = u;
         ++counts.candidates;
+        counts.sum += static_cast<u64>(u - block.lo) + 1;
+    }
+
+    void check(bool holds) {
+        ++counts.checks;
+        counts.sound += holds;
     }
 };
 
@@ -57,26 +68,43 @@ void search_domain(const Polynomial& block, const Cubic& cubic, i64 centre, i64 
 }
 
 template <class Test>
-void search_run(const Polynomial& block, u64 run, Output& output) {
-    const Cubic cubic = cubic_of_run(block, run);
+bool search_run(const Polynomial& block, u64 run, const Cubic& cubic, Output& output) {
     const int run_log2 = static_cast<int>(block.run_log2);
     const int domain_log2 = static_cast<int>(block.domain_log2);
     const i64 half = i64{1} << (run_log2 - 1);
     const i64 centre = block.run_start(run) + half;
     DomainTable table = table_of_run(cubic, run_log2, domain_log2);
     NoCounter counter;
-    for (i64 t = -half; t < half && centre + t < block.hi; t += i64{1} << domain_log2) {
+    i64 t = -half;
+    for (; t < half && centre + t < block.hi; t += i64{1} << domain_log2) {
+        INJECT(TABLE, table);
         ++output.counts.domains;
         if (!domain_is_empty<Test>(block, table, counter))
             search_domain<Test>(block, cubic, centre, t, output);
         table.step();
     }
+    return is_table_at(table, cubic, t + (i64{1} << (domain_log2 - 1)), domain_log2);
 }
 
-void scan_run(const Polynomial& block, u64 run, Output& output) {
+bool scan_run(const Polynomial& block, u64 run, const Cubic& cubic, Output& output) {
     const i64 half = i64{1} << (block.run_log2 - 1);
-    scan_stretch(block, cubic_of_run(block, run), block.run_start(run) + half, -half,
-                 u64{1} << block.run_log2, output);
+    scan_stretch(block, cubic, block.run_start(run) + half, -half, u64{1} << block.run_log2, output);
+    return true;
+}
+
+// Searches the runs one by one: search(run, cubic) tells whether its own checks hold.
+template <class Search>
+void each_run(const Polynomial& block, Output& output, const Search& search) {
+    const u64 runs = block.run_count();
+    Seams seams(block, block.lo);
+    for (u64 run = 0; run < runs; ++run) {
+        INJECT(BLOCK, block);
+        Cubic cubic = cubic_of_run(block, run);
+        INJECT(CUBIC, cubic);
+        const bool sound = search(run, cubic);
+        output.check(seams.join(cubic) && sound);
+    }
+    output.check(seams.close(block, block.run_start(runs)));
 }
 
 // `domains` counts runs here, `scanned` the arguments that were decided one by one.
@@ -90,9 +118,8 @@ void search_by_walks(const Polynomial& block, Output& output) {
     };
     const auto walked = [&](const FareyTask& task, i64 t) { decide(task.cubic, task.centre, t); };
     FareyBatch<WidestReal, decltype(walked)> walks(walked);
-    const u64 runs = block.run_count();
-    for (u64 run = 0; run < runs; ++run) {
-        const Cubic cubic = cubic_of_run(block, run);
+    u64 added = 0;
+    const auto search = [&](u64 run, const Cubic& cubic) {
         const i64 centre = block.run_start(run) + half, left = block.hi - 1 - centre;
         const i64 last = left < half - 1 ? left : half - 1;
         const auto sink = [&](i64 t) { decide(cubic, centre, t); };
@@ -101,9 +128,13 @@ void search_by_walks(const Polynomial& block, Output& output) {
         const auto scan_whole = [&] {
             scan_stretch(block, cubic, centre, -half, u64{1} << run_log2, output);
         };
-        each_of_run(cubic, window, run_log2, centre, last, on_line, scan_whole, walks);
-    }
+        added += each_of_run(cubic, window, run_log2, centre, last, on_line, scan_whole, walks);
+        return true;
+    };
+    each_run(block, output, search);
     walks.finish();
+    output.counts.checks += added;
+    output.counts.sound += walks.sound;
 }
 
 template <class Test>
@@ -140,24 +171,23 @@ extern "C" {
 u64 block_words() { return sizeof(Polynomial) / sizeof(u64); }
 
 // Searches the block. The first `capacity` candidates go to `arguments`, in increasing order but
-// for FAREY, which may give one more than once;
-// counts[4] is how many there are: if it exceeds the capacity, call again with more room.
-void search_block(const Polynomial* block, int method, i64* arguments, u64 capacity,
-                  u64* counts) {
+// for FAREY, which may give one more than once; if there are more, call again with more room.
+void search_block(const Polynomial* given, int method, i64* arguments, u64 capacity,
+                  Counts* counts) {
+    Polynomial block = *given;
     Output output = {arguments, capacity, {}};
-    const u64 runs = method == FAREY ? 0 : block->run_count();
-    if (method == FAREY) search_by_walks(*block, output);
-    for (u64 run = 0; run < runs; ++run) {
-        if (method == LEFEVRE)
-            search_run<Lefevre<Words>>(*block, run, output);
-        else if (method == REGULAR)
-            search_run<Regular<Words>>(*block, run, output);
-        else
-            scan_run(*block, run, output);
-    }
-    const Counts& c = output.counts;
-    const u64 all[] = {c.domains, c.subdomains, c.scanned, c.hits, c.candidates};
-    for (int i = 0; i < 5; ++i) counts[i] = all[i];
+    if (method == FAREY)
+        search_by_walks(block, output);
+    else
+        each_run(block, output, [&](u64 run, const Cubic& cubic) {
+            if (method == LEFEVRE) return search_run<Lefevre<Words>>(block, run, cubic, output);
+            if (method == REGULAR) return search_run<Regular<Words>>(block, run, cubic, output);
+            return scan_run(block, run, cubic, output);
+        });
+    output.counts.echo = word_sum(block);
+    *counts = output.counts;
+    INJECT(COUNTS, *counts);
+    INJECT(CANDIDATES, *arguments);
 }
 
 // The bare tests: none[i] = 1 if it is proved that no x in [0, N) has (b[i] - a[i] x) mod 1 <= W,

@@ -8,6 +8,8 @@
 //                                   (the device reads and writes 20 bits after the leading one)
 //   fused(x, y, z)        x y + z with one rounding
 //   multiply_add, add_carry, subtract_borrow   one limb of a multi-limb operation
+//   INJECT(place, object)  nothing; a test build flips a bit of the object there
+//                          (tests/faults/inject.h)
 #pragma once
 
 #include <cstdint>
@@ -20,6 +22,10 @@
 #define HD inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 #define NO_UNROLL _Pragma("GCC unroll 1")
+#endif
+
+#ifndef INJECT
+#define INJECT(place, object)
 #endif
 
 using u64 = std::uint64_t;

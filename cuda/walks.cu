@@ -10,15 +10,16 @@
 //   cross_wide    one warp a fraction:   appends the roots near a class of its mm
 //   take_near     one thread a root:     appends the hits, or a class with many members
 //   take_crowds   a warp or all of them: appends the hits of the classes with many members
+//   check_walks   one thread a run:      is starts[i] where the walk must be when it ends?
 //
-// The proof is docs/farey.md. A hit is u - lo as in kernels.cu, and may come more than once.
+// Behind the block's runs comes one more, the sentinel's (kernels.cu). The proof is docs/farey.md. A hit is u - lo as in kernels.cu, and may come more than once.
 #include "device.cuh"
 #include "farey_run.cuh"
 
 // Runs of 2^run_log2 consecutive u from lo on, lo <= u < hi, and the window of their cubics.
 struct Runs {
     i64 lo, hi;
-    u64 run_log2, count;
+    u64 run_log2, count;  // without the sentinel's
     u64 window_limbs[2];
 
     HD u128 window() const { return (static_cast<u128>(window_limbs[1]) << 64) | window_limbs[0]; }
@@ -27,12 +28,14 @@ struct Runs {
         return static_cast<i64>(static_cast<u64>(lo) + (run << run_log2)) + half();
     }
     HD i64 last(u64 run) const {
+        if (run == count) return half() - 1;
         const i64 left = hi - 1 - centre(run);
         return left < half() - 1 ? left : half() - 1;
     }
 };
 
-// A run as it is walked; q = 0 where it is not.
+// A run as it is walked; q = 0 where it is not. `walk` is where it begins, later where it stands when all of its
+// warp are done, with the number of steps for `left`.
 struct Start {
     FareyRun<double> run;
     FareyWalk<double> walk;
@@ -51,11 +54,11 @@ struct Wide {
     FareyWalk<double> walk;
 };
 
-constexpr u64 NO_RUN = ~u64{0};
+constexpr unsigned NO_RUN = ~0u;
 
 // A root of one mm near a class; run = NO_RUN where a place of the list was left over.
 struct Near {
-    u64 run;
+    unsigned run, fold;  // fold: all halves of left, q, r, x, mm, added without carry
     double left, q, r, x, value, slack, mm;
 };
 
@@ -63,6 +66,7 @@ namespace {
 
 constexpr int WARPS = 4;  // of a block of `walk`
 constexpr int STEPS = 2;  // between two looks at the queue
+constexpr int MOST_TURNS = (1 << 23) / STEPS;  // n < (9/8) 2^22 + 2: lemmas 5 and 7
 // A fraction with more mm than this after the first leaves its lane.
 constexpr double FEW = 31;
 // A class with more members than this leaves its lane.
@@ -73,7 +77,8 @@ constexpr i64 MEMBERS_OF_A_WARP = i64{1} << 16;
 __device__ void take(const Runs& runs, const Cubic& cubic, u64 run, i64 t, u64* hits,
                      u64 capacity, Counters* counters) {
     if (!is_hit(cubic, runs.window(), t)) return;
-    append(hits, &counters->hits, capacity, static_cast<u64>(runs.centre(run) + t - runs.lo));
+    pass_on(hits, &counters->hits, capacity, static_cast<u64>(runs.centre(run) + t - runs.lo),
+            &counters->written);
 }
 
 // Lists that `walk` appends to.
@@ -85,9 +90,27 @@ struct Lists {
     Counters* counters;
 };
 
+__device__ unsigned fold_of(double left, double q, double r, double x, double mm) {
+    const auto halves = [](double value) {
+        const auto bits = static_cast<u64>(__double_as_longlong(value));
+        return static_cast<unsigned>(bits) ^ static_cast<unsigned>(bits >> 32);
+    };
+    return halves(left) ^ halves(q) ^ halves(r) ^ halves(x) ^ halves(mm);
+}
+
 __device__ Near near_of(u64 run, const FareyWalk<double>& walk, const Crossing<double>& at,
                         double mm) {
-    return {run, walk.left, walk.q, walk.r, walk.x, at.value, at.slack, mm};
+    return {static_cast<unsigned>(run), fold_of(walk.left, walk.q, walk.r, walk.x, mm),
+            walk.left, walk.q, walk.r, walk.x, at.value, at.slack, mm};
+}
+
+// Is the entry as it was written? V and the slack are worked out anew, from its run.
+__device__ bool is_whole(const Near& entry, const FareyRun<double>& run) {
+    FareyWalk<double> walk = {};
+    walk.q = entry.q, walk.x = entry.x;
+    const Crossing<double> at = crossing_of(run, walk);
+    return entry.fold == fold_of(entry.left, entry.q, entry.r, entry.x, entry.mm) &&
+           entry.value == at.value && entry.slack == at.slack;
 }
 
 // A warp's part of the list of roots near a class: it takes CHUNK places at a time, since one
@@ -126,6 +149,7 @@ struct NearChunk {
         if (lane == 0) {
             first = atomicAdd(&lists.counters->near, static_cast<unsigned long long>(CHUNK));
             end = first + CHUNK;
+            atomicAdd(&lists.counters->written, static_cast<unsigned long long>(CHUNK));
         }
         return __shfl_sync(ALL_LANES, first, 0);
     }
@@ -188,8 +212,8 @@ __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, i
     queue.chunk.append(is_near, near_of(index, walk, at, mm), lane, below, lists);
     at.first = mm + 1;
     if (wide)
-        append(lists.wide, &lists.counters->wide, lists.wide_capacity,
-               Wide{index, at.first, walk});
+        pass_on(lists.wide, &lists.counters->wide, lists.wide_capacity,
+                Wide{index, at.first, walk}, &lists.counters->written);
     const bool again = lane < count && !wide && at.first <= at.last;
     const unsigned back = __ballot_sync(ALL_LANES, again);
     if (again) queue.put(base + __popc(back & below), walk, at, owner);
@@ -200,6 +224,7 @@ __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, i
 // The lanes from `lane` on, `lanes` of them, share the members of a crowd.
 __device__ i64 take_share(const Runs& runs, const Cubic* cubics, const Crowd& crowd, u64 lane,
                           u64 lanes, u64* hits, u64 capacity, Counters* counters) {
+    if (crowd.run > runs.count || crowd.members.count > 2 * runs.half()) return 0;  // a fault
     const Cubic cubic = cubics[crowd.run];
     i64 taken = 0;
     for (i64 i = static_cast<i64>(lane); i < crowd.members.count; i += static_cast<i64>(lanes)) {
@@ -208,6 +233,11 @@ __device__ i64 take_share(const Runs& runs, const Cubic* cubics, const Crowd& cr
              counters);
     }
     return taken;
+}
+
+// Is there a walk for this parabola? As each_of_run decides.
+__device__ bool is_to_walk(const Parabola& f, const FareyRun<double>& run, int run_log2) {
+    return f.window <= WIDEST_WINDOW && is_walked(f, run_log2) && run.window <= WIDEST_WINDOW;
 }
 
 // Keeps the start of a run's walk.
@@ -233,13 +263,14 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
                             Counters* counters) {
     const u64 run = thread_index();
     unsigned scanned = 0;
-    if (run < runs.count) {
+    if (run <= runs.count) {
         const Cubic cubic = cubics[run];
         const i64 last = runs.last(run);
         starts[run].walk.q = 0;
         StoredStart walks = {starts + run};
         const auto leave = [&](const Members& members) {
-            append(crowds, &counters->crowds, crowd_capacity, Crowd{run, members});
+            pass_on(crowds, &counters->crowds, crowd_capacity, Crowd{run, members},
+                    &counters->written);
         };
         const auto on_line = [&](const Members& members) {
             if (members.count > MANY_MEMBERS) return leave(members);
@@ -258,7 +289,7 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
 
 // Lanes that are done walk on until all of the warp are, but are not looked at.
 __global__ void __launch_bounds__(32 * WARPS, 7)
-    walk(const Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
+    walk(Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
          u64 wide_capacity, Counters* counters) {
     __shared__ Queue queues[WARPS];
     Queue& queue = at_fixed_address(queues[threadIdx.x >> 5]);
@@ -272,7 +303,7 @@ __global__ void __launch_bounds__(32 * WARPS, 7)
     if (lane == 0) queue.chunk = {0, 0};
     bool walking = index < run_count && walk.q > 0;
     int waiting = 0, turns = 0;
-    for (; __any_sync(ALL_LANES, walking); ++turns) {
+    for (; __any_sync(ALL_LANES, walking) && turns < MOST_TURNS; ++turns) {
 UNROLL
         for (int step = 0; step < STEPS; ++step) {
             const Crossing<double> at = crossing_of(run, walk);
@@ -292,6 +323,8 @@ UNROLL
         waiting = drain(queue, waiting, waiting, index, lane, below, run.half_inverse, lists);
     queue.chunk.close(lane, lists);
     const bool walked = index < run_count && starts[index].walk.q > 0;
+    walk.left = turns * STEPS;  // for check_walks, which does not need it otherwise
+    if (walked) starts[index] = {run, walk};
     add_by_warp(&counters->fractions, walked ? static_cast<unsigned>(turns * STEPS) : 0);
 }
 
@@ -300,30 +333,42 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
                            Counters* counters) {
     const u64 count = at_most(counters->wide, wide_capacity);
     const double lane = threadIdx.x & 31;
+    unsigned taken = 0;
     for (u64 i = thread_index() >> 5; i < count; i += thread_count() >> 5) {
-        const FareyWalk<double> walk = wide[i].walk;
+        const Wide entry = wide[i];
+        const FareyWalk<double> walk = entry.walk;
+        if (lane == 0) taken += signature(entry);
+        if (entry.run > runs.count) continue;  // a fault
         FareyTask task = {};
-        task.run = starts[wide[i].run].run, task.last = runs.last(wide[i].run);
+        task.run = starts[entry.run].run, task.last = runs.last(entry.run);
         Crossing<double> at = crossing_of(task.run, walk);
-        at.first = larger(at.first, wide[i].first);
+        at.first = larger(at.first, entry.first);
         narrow(task, walk, arc_of(task, walk), at);
+        if (!(at.last - at.first <= most_crossed(task.run))) continue;  // a fault
         for (double mm = at.first + lane; mm <= at.last; mm += 32)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-                append(near, &counters->near, near_capacity,
-                       near_of(wide[i].run, walk, at, mm));
+            {
+                append(near, &counters->near, near_capacity, near_of(entry.run, walk, at, mm));
+                atomicAdd(&counters->written, 1ull);
+            }
         __syncwarp();
     }
+    __syncwarp();
+    add_by_warp(&counters->taken, taken);
 }
 
 __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* starts,
                           const Near* near, u64 near_capacity, u64* hits, u64 hit_capacity,
                           Crowd* crowds, u64 crowd_capacity, Counters* counters) {
     const u64 count = at_most(counters->near, near_capacity);
-    unsigned scanned = 0;
+    unsigned scanned = 0, taken = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];
         const u64 run = entry.run;
-        if (run == NO_RUN) continue;
+        const bool is_left_over = entry.run == NO_RUN;
+        if (!is_left_over && (run > runs.count || !is_whole(entry, starts[run].run))) continue;
+        ++taken;
+        if (is_left_over) continue;
         FareyWalk<double> walk = {};
         walk.left = entry.left, walk.q = entry.q, walk.r = entry.r, walk.x = entry.x;
         const Crossing<double> at = {entry.value, entry.slack, 0, 0};
@@ -338,7 +383,8 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
                 const Members members =
                     members_of(static_cast<u64>(walk.q), static_cast<u64>(walk.left),
                                static_cast<i64>(entry.mm), span);
-                append(crowds, &counters->crowds, crowd_capacity, Crowd{run, members});
+                pass_on(crowds, &counters->crowds, crowd_capacity, Crowd{run, members},
+                        &counters->written);
                 continue;
             }
             each_near_image(walk, side < 0 ? images.down : images.up, images.tolerance, entry.mm,
@@ -350,22 +396,46 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
     }
     __syncwarp();
     add_by_warp(&counters->scanned, scanned);
+    add_by_warp(&counters->taken, taken);
 }
 
 __global__ void take_crowds(const Runs runs, const Cubic* cubics, const Crowd* crowds,
                             u64 crowd_capacity, u64* hits, u64 hit_capacity,
                             Counters* counters) {
     const u64 count = at_most(counters->crowds, crowd_capacity);
-    i64 taken = 0;
+    i64 looked_at = 0;
+    unsigned taken = 0;
+    for (u64 i = thread_index(); i < count; i += thread_count()) taken += signature(crowds[i]);
     for (u64 i = thread_index() >> 5; i < count; i += thread_count() >> 5)
         if (crowds[i].members.count <= MEMBERS_OF_A_WARP)
-            taken += take_share(runs, cubics, crowds[i], threadIdx.x & 31, 32, hits, hit_capacity,
-                                counters);
+            looked_at += take_share(runs, cubics, crowds[i], threadIdx.x & 31, 32, hits,
+                                    hit_capacity, counters);
     for (u64 i = 0; i < count; ++i)
         if (crowds[i].members.count > MEMBERS_OF_A_WARP)
-            taken += take_share(runs, cubics, crowds[i], thread_index(), thread_count(), hits,
-                                hit_capacity, counters);
-    if (taken > 0) atomicAdd(&counters->scanned, static_cast<unsigned long long>(taken));
+            looked_at += take_share(runs, cubics, crowds[i], thread_index(), thread_count(), hits,
+                                    hit_capacity, counters);
+    if (looked_at > 0)
+        atomicAdd(&counters->scanned, static_cast<unsigned long long>(looked_at));
+    __syncwarp();
+    add_by_warp(&counters->taken, taken);
+}
+
+__global__ void check_walks(const Runs runs, const Cubic* cubics, const Start* starts,
+                            Counters* counters) {
+    const u64 run = thread_index();
+    bool holds = run <= runs.count;
+    if (holds) {
+        const int run_log2 = static_cast<int>(runs.run_log2);
+        const Parabola f = parabola_of(cubics[run], runs.window(), run_log2);
+        const FareyRun<double> right = run_of(f, order_of(f.a2), run_log2, runs.last(run));
+        const Start end = starts[run];
+        holds = is_to_walk(f, right, run_log2)
+                    ? is_same(end.run, right) &&
+                          is_on_walk(right, f.slope, end.walk, end.walk.left)
+                    : end.walk.q == 0;
+    }
+    __syncwarp();
+    add_by_warp(&counters->sound, holds);
 }
 
 }  // extern "C"

@@ -35,6 +35,7 @@ from hrcase.formats import (
     binade_end,
     first_ordinal_above_0,
     first_ordinal_where,
+    least_image,
     scale,
 )
 from hrcase.functions import Expression
@@ -122,33 +123,29 @@ def _by_tails(spec: SearchSpec) -> Iterator[tuple[int, int, Tail | None]]:
 
 
 def _tails(spec: SearchSpec) -> list[Tail]:
-    """What the function's own theorems settle, and where it is nearly x in one go; ascending.
+    """What the function's own theorems settle, and where it is nearly s x in one go; ascending.
 
-    For 0 < |x| <= 2^-(M + p + 1), p the output precision, |f(x) - x| <= x^2 is below
-    2^-M ulp(f(x)), also where f(x) lies in the binade below that of x (docs/functions.md,
-    section 2). If every x is a number of the output format, each is a case near x itself, and
+    For 0 < |x| <= s 2^-(M + p + 1), p the output precision, |f(x) - s x| <= x^2 is below
+    2^-M ulp(f(x)), also where f(x) lies in the binade below that of s x (docs/functions.md,
+    section 2). If s x is a number of the output format, each x is a case near s x itself, and
     none is near a midpoint.
     """
     f, inp, out = spec.function, spec.inp, spec.out
     tails = f.tails(inp, out, spec.bits, spec.rounding)
-    bound = scale(1, -spec.bits - out.precision - 1)
-    if bound < f.identity_below and _contains(out, inp):
+    bound = scale(1, f.slope_log2 - spec.bits - out.precision - 1)
+    least = least_image(inp, out, f.slope_log2)
+    if bound < f.identity_below and least is not None and least <= bound:
+        line = f.tangent
         if spec.rounding == "nearest":
-            kind, reason = "a", f"{f.identity_reason}, so x is the nearest number, no midpoint"
+            kind, reason = "a", f"{f.identity_reason}, so {line} is the nearest number, no midpoint"
         else:
             kind = "b"
             reason = (
-                f"{f.identity_reason}, so f(x) is within 2^-{spec.bits} ulp of x, and not on it"
+                f"{f.identity_reason}, so f(x) is within 2^-{spec.bits} ulp of {line}, and not on "
+                "it"
             )
-        least = inp.value(1)
         tails += [Tail(-bound, -least, kind, reason), Tail(least, bound, kind, reason)]
     return sorted(tails, key=lambda tail: tail.lo)
-
-
-def _contains(out: Format, inp: Format) -> bool:
-    """Whether all small numbers of one format are numbers of another."""
-    least = out.value(1)
-    return inp.precision <= out.precision and (inp.value(1) / least).denominator == 1
 
 
 def _poles(spec: SearchSpec, lo: int, hi: int) -> list[int]:
@@ -391,13 +388,14 @@ def _split_binade(spec: SearchSpec, lo: int, hi: int, key: int) -> Iterator[Piec
     f, inp = spec.function, spec.inp
     bound = max(abs(inp.value(lo)), abs(inp.value(hi - 1)))
     if bound < f.identity_below:
-        line = FlatLine(spec, key, 1, f"{f.identity_reason}, so f(x) - x is monotone and small")
-        finer = spec.lattice(key).spacing_exponent - inp.parts(lo)[1]
+        reason = f"{f.identity_reason}, so f(x) - {f.tangent} is monotone and small"
+        line = FlatLine(spec, key, scale(1, f.slope_log2), reason)
+        finer = spec.lattice(key).spacing_exponent - inp.parts(lo)[1] - f.slope_log2
         if finer <= 0 and line.is_flat(lo, hi):
             yield from line.pieces(lo, hi)
             return
         if finer > 0 and line.stays_within(lo, hi, finer):
-            reason = f"{line.reason}: exactly the x that are breakpoints of {spec.out.name}"
+            reason = f"{reason}: exactly the x whose {f.tangent} is a breakpoint of {spec.out.name}"
             yield Piece(lo, hi, Rule.SETTLED, key, Settlement("c", reason, which="breakpoints"))
             return
     yield Piece(lo, hi, Rule.SEARCHED, key)

@@ -70,14 +70,7 @@ def estimate(plan: Plan, threads: int) -> Estimate:
     units = [unit for unit in plan.units if unit.piece.rule is Rule.SEARCHED]
     work = sum(unit.work for unit in units)
     evaluated = plan.arguments[Rule.SCANNED]
-    lawful, lawless = [], Counter[str]()
-    for piece in plan.pieces:
-        if piece.rule is Rule.SEARCHED:
-            reason = law.exception(plan.spec, piece)
-            if reason is None:
-                lawful.append(piece)
-            else:
-                lawless[reason] += piece.count
+    lawful, lawless = law.sorted_out(plan.spec, plan.pieces)
     return Estimate(
         work=work,
         evaluated=evaluated,

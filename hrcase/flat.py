@@ -1,15 +1,16 @@
 """Ranges on which f is nearly constant, or nearly x: settled by comparisons at their ends.
 
-Theorem (flat range). On a range of consecutive arguments let r in {0, 1} be such that
+Theorem (flat range). On a range of consecutive arguments let r, 0 or 2^-k, be such that
 G(x) = (f(x) - r x)/spacing - offset is monotone and r x/spacing is an integer for each of its x.
 Then F = G modulo 1, and for an integer k the arguments with |G(x) - k| < w are consecutive; they
 are the cases near the breakpoint r x + (k + offset) spacing, except where f(x) equals it. All
 others, for k running from the floor to the ceiling of G on the range, are no cases.
-  r = 0 serves where f is nearly constant (exp near 0, the tails), r = 1 where f(x) is nearly x.
+  r = 0 serves where f is nearly constant (exp near 0, the tails), r = 1 where f(x) is nearly x,
+r = 1/2 where it is nearly x/2 (j1).
 
-Theorem (nearly x, finer input). If x is a multiple of 2^-g spacings, g > 0, and
-|f(x) - x| < min(w, 2^-g - w) spacings on a range, then its cases are exactly those x with
-f(x) != x that are themselves breakpoints: any other x is 2^-g off at least.
+Theorem (nearly x, finer input). If r x is a multiple of 2^-g spacings, g > 0, and
+|f(x) - r x| < min(w, 2^-g - w) spacings on a range, then its cases are exactly those x with
+f(x) != r x whose r x is itself a breakpoint: any other r x is 2^-g off at least.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ class FlatLine:
 
     Args:
         key: the output binade of the ranges.
-        slope: 0 or 1.
+        slope: 0, or a power of two.
         reason: why G is monotone.
     """
 
-    def __init__(self, spec: SearchSpec, key: int, slope: int, reason: str) -> None:
+    def __init__(self, spec: SearchSpec, key: int, slope: mpq | int, reason: str) -> None:
         self.spec, self.key, self.slope, self.reason = spec, key, slope, reason
         self.axis = spec.lattice(key)
         self.window = spec.window(key)
@@ -137,7 +138,7 @@ class FlatLine:
         return 4 * self.spec.out.precision + 64
 
     def stays_within(self, lo: int, hi: int, finer: int) -> bool:
-        """Whether |f(x) - x| < min(w, 2^-finer - w) spacings on a range."""
+        """Whether |f(x) - slope x| < min(w, 2^-finer - w) spacings on a range."""
         reach = min(self.window, scale(1, -finer) - self.window)
         if reach <= 0:
             return False
@@ -237,7 +238,9 @@ class FlatLine:
                 yield Piece(on + 1, hi, Rule.SETTLED, self.key, settlement)
 
     def _all_near(self, value: mpq) -> Settlement:
-        target = "its breakpoint next to x" if self.slope else to_hex(value)
+        target = to_hex(value)
+        if self.slope:
+            target = f"its breakpoint next to {self.spec.function.tangent}"
         reason = f"{self.reason}: within 2^-{self.spec.bits} ulp of {target}, and not on it"
         return Settlement("b", reason, None if self.slope else value)
 

@@ -174,6 +174,18 @@ def binade_end(f: Format, ordinal: int) -> int:
     return 1 - f.ceil_ordinal(scale(1, exponent))
 
 
+def least_image(inp: Format, out: Format, slope_log2: int) -> mpq | None:
+    """The least x > 0 of one format from which on 2^slope_log2 x is a number of another.
+
+    None where there is none; numbers beyond the largest are left out of account.
+    """
+    if inp.precision > out.precision:
+        return None
+    if out.subnormals and inp.parts(1)[1] + slope_log2 >= out.parts(1)[1]:
+        return inp.value(1)
+    return max(inp.value(1), scale(1, out.emin - slope_log2))
+
+
 FORMATS = {
     f.name: f
     for f in (

@@ -14,11 +14,13 @@ Nothing proved depends on this module: it says which counts are worth a comparis
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from math import inf, log2
 
 from flint import arb
 
-from hrcase.pieces import Piece
+from hrcase.pieces import Piece, Rule
 from hrcase.spec import SearchSpec
 from hrcase.taylor import coefficients_at, flint_precision
 
@@ -37,6 +39,19 @@ def exception(spec: SearchSpec, piece: Piece) -> str | None:
     if cubic < log2(float(spec.window(piece.key))):
         return "f is a quadratic polynomial up to the window, and its values may repeat"
     return None
+
+
+def sorted_out(spec: SearchSpec, pieces: Iterable[Piece]) -> tuple[list[Piece], Counter[str]]:
+    """The searched ones of some pieces where the law applies; arguments of the others by reason."""
+    lawful, lawless = [], Counter[str]()
+    for piece in pieces:
+        if piece.rule is Rule.SEARCHED:
+            reason = exception(spec, piece)
+            if reason is None:
+                lawful.append(piece)
+            else:
+                lawless[reason] += piece.count
+    return lawful, lawless
 
 
 def _log2_terms(spec: SearchSpec, piece: Piece) -> tuple[float, float]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from hrcase import law
 from hrcase.cases import HRCase
 from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.engine import Engine
@@ -39,6 +40,7 @@ class Statistics:
         rejected: candidates that turned out to be too far from a breakpoint.
         exact: exact cases and exact midpoints met.
         expected: cases that the law 2w predicts over the searched pieces.
+        lawless: arguments of those where the law does not apply, by the reason (hrcase.law).
         found_searched: cases found in searched pieces.
         seconds: by stage (kernels: summed over the engines' workers).
     """
@@ -50,6 +52,7 @@ class Statistics:
     rejected: int = 0
     exact: int = 0
     expected: float = 0.0
+    lawless: Counter[str] = field(default_factory=Counter)
     found_searched: int = 0
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -57,7 +60,8 @@ class Statistics:
     def of_plan(cls, method: str, plan: Plan) -> Statistics:
         """What is known before anything was done."""
         pieces = Counter(str(piece.rule) for piece in plan.pieces)
-        return cls(method, pieces, plan.arguments, expected=plan.expected)
+        _, lawless = law.sorted_out(plan.spec, plan.pieces)
+        return cls(method, pieces, plan.arguments, expected=plan.expected, lawless=lawless)
 
     def add(self, result: UnitResult) -> None:
         """Count what a unit gave."""
@@ -135,6 +139,7 @@ def search(
     most_cases: int = DEFAULT_MOST_CASES,
     watch: Watcher | None = None,
     engine: Engine | Sequence[Engine] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> SearchResult:
     """Find every case that the spec asks for.
 
@@ -145,18 +150,20 @@ def search(
         most_cases: refuse when more cases than this are expected.
         watch: called with the progress, a few times a second.
         engine: what runs the kernels, one or several, default the CPU. It never changes the result.
+        tell: gets a line for the user when an engine failed.
 
     Raises:
         InputError: more cases than most_cases are expected.
         Stopped: after KeyboardInterrupt, with what was finished and what remains.
         ToolchainError: no compiler.
-        SelfTestFailed: the two evaluators contradict each other.
+        SelfTestFailed: the two evaluators contradict each other, or an engine gives wrong answers.
+        VerificationFailed: two methods gave two answers (tuning.second).
     """
     tuning = replace(tuning or Tuning(), method=method)
     threads = threads or os.cpu_count() or 1
     if engine is None:
         engine = CpuEngine(threads)
-    crew = Crew(engine if isinstance(engine, Sequence) else [engine])
+    crew = Crew(engine if isinstance(engine, Sequence) else [engine], tell)
     kept: dict[int, UnitResult] = {}
 
     def keep(results: Sequence[UnitResult]) -> None:

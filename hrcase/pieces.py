@@ -25,8 +25,8 @@ class Settlement:
             "d" the bits that were tried do not tell which are.
         reason: the theorem, applied.
         near: for "b" and "d" and slope 0, the breakpoint that all of them are near.
-        which: for "c", those that are "breakpoints" themselves, "images" of cases elsewhere, or
-            all that are no "poles".
+        which: for "c", those that are "breakpoints" themselves, "images" of cases elsewhere, all
+            that are no "poles", or those whose "powers" are breakpoints or near one.
     """
 
     kind: str

@@ -86,11 +86,13 @@ class Tuning:
         domain_log2: log2 of N.
         scan: ranges of at most so many arguments are scanned (None: hrcase.domain.DEFAULT_SCAN).
         method: for which the lengths are chosen: "regular", "lefevre", "farey" or "scan".
+        second: by which every unit is searched once more, to compare; None for no second time.
     """
 
     domain_log2: int | None = None
     scan: int | None = None
     method: str = "regular"
+    second: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ class PlannedBlock:
         method: by which it is searched: "scan" where that costs least.
         cost: of an argument, in instructions (hrcase.cost).
         budget: the proof of its windows; None where nobody asked for it.
+        is_second: it is searched to be compared with another method's answer.
     """
 
     first: int
@@ -112,6 +115,7 @@ class PlannedBlock:
     method: str
     cost: float
     budget: ErrorBudget | None
+    is_second: bool = False
 
     @property
     def work(self) -> float:
@@ -246,6 +250,31 @@ def encode(
     coefficients, rounding = _fixed_point(model, stretch.half_length, 64 * limbs, window)
     errors = rounded_up(model.remainder * SPARE), rounded_up(rounding)
     encoded = _Encoded(stretch, coefficients, limbs, window, *errors)
+    return _planned(first, encoded, tuning)
+
+
+def by_method(planned: PlannedBlock, method: str) -> PlannedBlock:
+    """The same polynomial and window, so the same candidates, cut for another method.
+
+    The block must have its budget. A scan, with the runs that it has, where the other method takes
+    none of its runs.
+    """
+    block, budget = planned.block, planned.budget
+    assert block is not None and budget is not None
+    stretch = Stretch(0, 0, block.lo, block.hi)  # only its lengths matter from here on
+    proved = budget.target, budget.remainder, budget.coefficient_rounding
+    encoded = _Encoded(stretch, list(block.coefficients), block.limbs, *proved)
+    other = _planned(planned.first, encoded, Tuning(method=method))
+    return replace(other or replace(planned, method="scan"), is_second=True)
+
+
+def second_method(method: str) -> str:
+    """The method to compare another one with: the Farey walk, and a three-distance test with it."""
+    return "regular" if method == "farey" else "farey"
+
+
+def _planned(first: int, encoded: _Encoded, tuning: Tuning) -> PlannedBlock | None:
+    stretch, coefficients, limbs = encoded.stretch, encoded.coefficients, encoded.limbs
     lengths = _walk(encoded) if tuning.method == "farey" else None
     if lengths is None:
         lengths = _domains(encoded, tuning)

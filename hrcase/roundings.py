@@ -7,10 +7,11 @@ from typing import NamedTuple
 import gmpy2
 from gmpy2 import mpq
 
-from hrcase.enclosure import exact_value, rounded
-from hrcase.formats import Format
+from hrcase.enclosure import OutOfReach, TooWide, by_mpfr, exact_value, rounded
+from hrcase.formats import Format, scale
 from hrcase.functions.base import Function
 from hrcase.hexfloat import to_hex
+from hrcase.ziv import most_precision
 
 MODES = ("RN", "RU", "RD", "RZ")
 """To nearest, ties to even; up; down; to zero."""
@@ -43,35 +44,61 @@ def number_of(form: Format, value: mpq) -> Number:
 def roundings(f: Function, inp: Format, out: Format, x: Number) -> tuple[Number, ...] | None:
     """f(x) in each of MODES; None where f is not defined, or has a pole.
 
-    With q = p + 2 bits, a = RD_q(f(x)) and b = RU_q(f(x)) by MPFR, which rounds correctly. Every
-    breakpoint is a number of at most p + 1 bits. So either a = b = f(x); or f(x) lies strictly
+    With q = p + 1 bits, a = RD_q(f(x)) and b = RU_q(f(x)) by MPFR, which rounds correctly. Every
+    breakpoint is a number of at most q bits. So either a = b = f(x); or f(x) lies strictly
     between the neighbours a and b, no breakpoint does, and their middle is rounded as f(x) is. (So
     it is where a or b lies beyond 2^(+-MOST_EXPONENT): below all numbers, or above.)
+
+    Expressions have no such evaluator, but brackets: see `_by_brackets`.
     """
     m, e = inp.parts(x.magnitude)
-    value = inp.value(x.magnitude) * (-1 if x.negative else 1)
-    if not _is_defined(f, value):
-        return None
     m = -m if x.negative else m
+    value = scale(m, e)
+    if f.bracket is not None:
+        return _by_brackets(f, out, m, e)
+    if next(f.poles(value, value), None) is not None:
+        return None
     low, high = (
-        rounded(f, m, e, out.precision + 2, direction)
+        rounded(f, m, e, out.precision + 1, direction)
         for direction in (gmpy2.RoundDown, gmpy2.RoundUp)
     )
+    # MPFR has values also at arguments that hrcase does not search, and NaN where there is none.
     if gmpy2.is_nan(low) or (gmpy2.is_infinite(low) and low == high):
         return None
     if low == high == 0:
         return (Number(_zero_is_negative(f, value, x.negative), 0),) * len(MODES)
     finite = [exact_value(end) for end in (low, high) if gmpy2.is_finite(end)]
-    middle = sum(finite, mpq(0)) / len(finite)
-    down, nearest, up = out.round_magnitude(abs(middle))
-    negative = middle < 0
+    return _in_modes(out, sum(finite, mpq(0)) / len(finite))
+
+
+def _by_brackets(f: Function, out: Format, m: int, e: int) -> tuple[Number, ...] | None:
+    """Ziv's loop: what both ends of a bracket are rounded to, f(x) is rounded to.
+
+    None also where f.decided_bits bits do not tell. A zero is +0.
+    """
+    exact = f.exact(scale(m, e))
+    if exact is not None:
+        return _in_modes(out, exact)
+    precision = 2 * out.precision + 64
+    while precision <= most_precision(f):
+        try:
+            low, high = (_in_modes(out, end) for end in by_mpfr(f, m, e, precision))
+            if low == high:
+                return low
+        except TooWide:
+            pass
+        except OutOfReach:
+            return None
+        precision *= 2
+    return None
+
+
+def _in_modes(out: Format, y: mpq) -> tuple[Number, ...]:
+    """An exact value in each of MODES."""
+    down, nearest, up = out.round_magnitude(abs(y))
+    negative = y < 0
     ordinals = (nearest, down, up, down) if negative else (nearest, up, down, down)
     return tuple(Number(negative, ordinal) for ordinal in ordinals)
-
-
-def _is_defined(f: Function, x: mpq) -> bool:
-    """Whether f has a value at x; the registry may name more arguments than it searches."""
-    return f.contains(x) or (f.outside_is_error and next(f.poles(x, x), None) is None)
 
 
 def _zero_is_negative(f: Function, x: mpq, x_is_negative: bool) -> bool:

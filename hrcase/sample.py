@@ -21,7 +21,7 @@ import hashlib
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, islice
 
@@ -30,14 +30,16 @@ from hrcase.claim import BREAKPOINTS, Claim, asked_json, bits_in_words, range_te
 from hrcase.domain import removed
 from hrcase.engine import Engine
 from hrcase.errors import InputError
-from hrcase.formats import scale
+from hrcase.formats import Format, scale
 from hrcase.hexfloat import to_hex
-from hrcase.memory import search
+from hrcase.memory import Stopped, search
 from hrcase.pieces import Removed
 from hrcase.slope import Range, Tangent, binade
 from hrcase.spec import Region, SearchSpec
 from hrcase.version import version
 from hrcase.ziv import refine
+
+USUAL_HARDEST = 35
 
 HITS = 4
 """Arguments to expect in a window, and the most to take from one: so they are from many places."""
@@ -65,6 +67,11 @@ class Distances:
     easiest: int
 
     @classmethod
+    def usual(cls, inp: Format, hardest: int = USUAL_HARDEST) -> Distances:
+        """2^-hardest:2^-12, or nearer to 1 where a format has hardly any arguments so near."""
+        return cls(max(5, min(hardest, inp.precision - 6)), max(3, min(12, inp.precision // 3)))
+
+    @classmethod
     def parse(cls, text: str) -> Distances:
         """Read 2^-A:2^-B; raises InputError."""
         found = re.fullmatch(r"2\^-(\d{1,4}):2\^-(\d{1,4})", text.strip())
@@ -89,7 +96,6 @@ class Sample:
 
     Attributes:
         spec: the region; its bits are those of the greatest distance.
-        asked: how many arguments were wanted.
         cases: ascending in x, each once.
         outside: arguments at which f is not defined, or not searched.
         windows: that were drawn.
@@ -97,7 +103,6 @@ class Sample:
 
     spec: SearchSpec
     distances: Distances
-    asked: int
     seed: int
     cases: list[HRCase] = field(default_factory=list)
     outside: list[Removed] = field(default_factory=list)
@@ -140,7 +145,6 @@ def sample(
     count: int,
     seed: int,
     engine: Engine | Sequence[Engine] | None = None,
-    watch: Callable[[int], None] | None = None,
 ) -> Sample:
     """Draw arguments.
 
@@ -149,23 +153,20 @@ def sample(
         count: how many; fewer are given where there are not so many.
         seed: the same seed draws the same arguments, whatever the engine.
         engine: as in `hrcase.memory.search`.
-        watch: told how many there are so far.
 
     Raises:
         InputError: the region is not searched anywhere, or the distances are out of range.
-        ToolchainError, SelfTestFailed, Stopped: as `hrcase.memory.search`.
+        ToolchainError, SelfTestFailed: as `hrcase.memory.search`.
     """
     spec = replace(spec, bits=distances.easiest)
     replace(spec, bits=distances.hardest)  # refuses what is out of range
-    drawn = Sample(spec, distances, count, seed, outside=removed(spec))
+    drawn = Sample(spec, distances, seed, outside=removed(spec))
     ranges = list(_ranges(drawn))
     taken: dict[HRCase, None] = {}
     levels = range(distances.easiest, distances.hardest)
     for done, bits in enumerate(levels, start=1):
         wanted = count * done // len(levels) - len(taken)
         taken |= dict.fromkeys(_draw(drawn, ranges, bits, wanted, taken, engine))
-        if watch is not None:
-            watch(len(taken))
     drawn.cases = sorted(taken, key=lambda case: case.x)
     return drawn
 
@@ -223,7 +224,10 @@ def _from_windows(
     )
     if steep:
         region = Region(spec.region.text, tuple(steep), is_open=True)
-        found = search(replace(spec, region=region), threads=1, engine=engine).cases
+        try:
+            found = search(replace(spec, region=region), threads=1, engine=engine).cases
+        except Stopped:
+            raise KeyboardInterrupt from None  # what was found in some windows is of no use
         starts = [spec.inp.value(lo) for lo, _ in steep]
         cases = filter(drawn.distances.has, found)
         for _, of_window in groupby(cases, key=lambda case: bisect_right(starts, case.x)):

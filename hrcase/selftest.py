@@ -2,15 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 from gmpy2 import mpq
 
-from hrcase.engine import Block
-from hrcase.formats import scale
-from hrcase.plan import Tuning, encode
+from hrcase.domain import split
+from hrcase.engine import Block, Engine
+from hrcase.errors import SelfTestFailed
+from hrcase.formats import FORMATS, scale
+from hrcase.pieces import Rule
+from hrcase.plan import DEGREES, LIMB_STEP, MOST_LIMBS, Tuning, encode, plan
+from hrcase.spec import SearchSpec, interval
 from hrcase.taylor import Stretch, TaylorModel
 
 ARGUMENTS = 5000
 DOMAIN_LOG2 = 8
+
+FEW_SHAPES = ((3, 2), (8, 6))
+ALL_SHAPES = tuple(product(DEGREES, range(LIMB_STEP, MOST_LIMBS + 1, LIMB_STEP)))
+"""Shapes of kernels (degree, limbs): all that a plan may ask for."""
+
+METHODS = ("farey", "regular", "lefevre")
+SLICE_BITS = 20
+SLICE_PLACES = (mpq(1), mpq(-300), mpq(1, 3))
+SLICE_LENGTH = scale(1, -24)
+"""Relative: 2^28 arguments, a few hundred candidates."""
+
+
+def selftest(engine: Engine, is_long: bool = False) -> Iterator[str]:
+    """Ask an engine what is known; a line for each question that it answers rightly.
+
+    Every method of the engine on a block of each shape of kernels, whose candidates are found in
+    Python's integers. The long test takes all shapes, and compares the methods on slices of exp.
+
+    Raises:
+        SelfTestFailed: an answer is wrong.
+        NoDevice: the kernels cannot be compiled.
+    """
+    for degree, limbs in ALL_SHAPES if is_long else FEW_SHAPES:
+        block, expected = known_answers(degree, limbs)
+        for method in engine.methods:
+            found = engine.run(block, method)[0].tolist()
+            what = f"degree {degree}, {limbs} limbs, {method}"
+            _require(engine, what, found == expected, len(found), len(expected))
+            yield f"{what}: {len(found)} candidates, as known"
+    if is_long:
+        yield from _slices(engine)
+
+
+def _slices(engine: Engine) -> Iterator[str]:
+    for place in SLICE_PLACES:
+        double = FORMATS["binary64"]
+        region = interval(double, place, place + abs(place) * SLICE_LENGTH, "")
+        spec = SearchSpec("exp", double, double, SLICE_BITS, "all", region)
+        expected = _candidates(engine, spec, METHODS[0])
+        for method in METHODS[1:]:
+            found = _candidates(engine, spec, method)
+            what = f"exp at {float(place):.3g}, {method}"
+            _require(engine, what, found == expected, len(found), len(expected))
+            yield f"{what}: {len(found)} candidates, the same as by {METHODS[0]}"
+
+
+def _candidates(engine: Engine, spec: SearchSpec, method: str) -> list[int]:
+    """Ordinals of all candidates of the searched pieces, ascending."""
+    return [
+        part.ordinal(int(u))
+        for piece in split(spec)
+        if piece.rule is Rule.SEARCHED
+        for planned in plan(spec, piece, Tuning(method=method))
+        for part in planned.slices(engine.slice_domains)
+        if part.block is not None
+        for u in engine.run(part.block, part.method)[0]
+    ]
+
+
+def _require(engine: Engine, what: str, holds: bool, found: int, known: int) -> None:
+    if not holds:
+        raise SelfTestFailed(
+            f"the self-test of {engine.name} failed: {what}: other candidates than are known, "
+            f"{found} where there are {known}; the device, its memory or the compiler is faulty; "
+            "do not use it; take another --device"
+        )
 
 
 def known_answers(degree: int, limbs: int) -> tuple[Block, list[int]]:

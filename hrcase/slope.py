@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gmpy2 import mpq
 
-from hrcase.enclosure import OutOfReach, by_mpfr
+from hrcase.enclosure import OutOfReach, TooWide, by_mpfr
 from hrcase.formats import Format, floor_log2, scale
 from hrcase.lattice import Lattice, key_of, overflow_key
 from hrcase.spec import SearchSpec
@@ -79,7 +79,7 @@ def _value(spec: SearchSpec, ordinal: int) -> mpq | None:
     precision = 2 * (spec.inp.precision + spec.out.precision) + spec.bits
     try:
         return by_mpfr(spec.function, *spec.inp.parts(ordinal), precision)[0]
-    except OutOfReach:
+    except (OutOfReach, TooWide):
         return None
 
 

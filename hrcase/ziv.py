@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -22,6 +22,8 @@ DISTANCE_DIGITS = 10
 LOG2_DECIMALS = 3
 LOG2_PRECISION = 512
 TIE = scale(1, -128)
+
+EVALUATORS = {"MPFR": by_mpfr, "Arb": by_arb}
 
 MOST_PRECISION = 1 << 16
 """Bits after which a function whose exact cases are all known is said to misbehave."""
@@ -70,8 +72,10 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
     exact = f.exact(x)
     m, e = spec.inp.parts(ordinal)
     if exact is not None:
-        require_exact(f, m, e, exact, spec.out.precision + spec.bits + 64)
-        return _exact_verdict(spec, x, exact)
+        exact_verdict = _exact_verdict(spec, x, exact)
+        evaluators = ("MPFR", "Arb") if isinstance(exact_verdict, HRCase) else ("MPFR",)
+        require_exact(f, m, e, exact, spec.out.precision + spec.bits + 64, evaluators)
+        return exact_verdict
     precision = spec.out.precision + spec.bits + 64
     y: Interval | None = None
     while precision <= most_precision(f):
@@ -130,21 +134,29 @@ def confirm(
     raise SelfTestFailed(f"Arb gives no verdict on {f.name} at {m}*2^{e} with {precision} bits")
 
 
-def require_exact(f: Function, m: int, e: int, exact: mpq, precision: int) -> None:
-    """Check a value that a function's rule calls exact against MPFR: a wrong rule loses cases.
+def require_exact(
+    f: Function,
+    m: int,
+    e: int,
+    exact: mpq,
+    precision: int,
+    evaluators: Iterable[str] = ("MPFR", "Arb"),
+) -> None:
+    """Check a value that a function's rule gives against evaluations: a wrong rule loses cases.
 
     Raises:
-        SelfTestFailed: MPFR's enclosure does not hold the value.
+        SelfTestFailed: an enclosure does not hold the value.
     """
-    try:
-        low, high = by_mpfr(f, m, e, precision)
-    except (OutOfReach, TooWide):  # f(x) is 0, or beyond every exponent in use
-        return
-    if not low <= exact <= high:
-        raise SelfTestFailed(
-            f"the rule of {f.name} says that its value at {m}*2^{e} is {exact}, and MPFR says that "
-            "it is not; please report this input"
-        )
+    for evaluator in evaluators:
+        try:
+            low, high = EVALUATORS[evaluator](f, m, e, precision)
+        except (OutOfReach, TooWide):  # f(x) is 0, or beyond every exponent in use
+            return
+        if not low <= exact <= high:
+            raise SelfTestFailed(
+                f"the rule of {f.name} says that its value at {m}*2^{e} is {exact}, and "
+                f"{evaluator} says that it is not; please report this input"
+            )
 
 
 def _exact_verdict(spec: SearchSpec, x: mpq, y: mpq) -> HRCase | Rejection:

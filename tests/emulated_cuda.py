@@ -72,5 +72,5 @@ def _c_value(argument: Any) -> Any:
         return ctypes.c_uint64(argument.words.ctypes.data)
     if isinstance(argument, np.ndarray):  # a struct, by value
         return (ctypes.c_char * argument.nbytes).from_buffer_copy(argument.tobytes())
-    kinds = {"uint64": ctypes.c_uint64, "int32": ctypes.c_int32}
+    kinds = {"uint64": ctypes.c_uint64, "int32": ctypes.c_int32, "int64": ctypes.c_int64}
     return kinds[argument.dtype.name](argument.item())

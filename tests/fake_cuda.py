@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hrcase.engine import METHODS, cpu, cuda
 from hrcase.engine.lane import COUNTERS
+from hrcase.engine.trust import echo_of
 
 Words = NDArray[np.uint64]
 ANY_SHAPE = bytes([3, 2])  # of the kernels that have none
@@ -117,7 +118,8 @@ class FakeCuda:
         self.spoil: Spoil = leave_alone
         self.fail: FakeError | None = None
         self.depth = 0
-        self.method = "scan"
+        self.method, self.checks = "scan", 0
+        self.decided: tuple[Words, Memory, int]
         context = Context(self)
 
         class OwnDevice(Device):
@@ -164,28 +166,38 @@ class Module:
         if self.cuda.fail is not None:
             raise self.cuda.fail
         if name == "scan_runs":
-            self.cuda.method = "scan"
+            self.cuda.method, self.cuda.checks = "scan", 0
         if name == "walk":
-            self.cuda.method = "farey"
+            self.cuda.method, self.cuda.checks = "farey", int(arguments[1])
         if name.startswith("domains_"):
+            block, _, runs, packet_log2, *_ = arguments
+            run_log2, domain_log2 = (int(n) for n in block[-2:])
             self.cuda.method = name.removeprefix("domains_")
+            self.cuda.checks = int(runs) << run_log2 - domain_log2 - int(packet_log2)
         if name == "decide":
-            block, _, _, memory, capacity, counters = arguments
-            self.decide(block, memory, int(capacity), counters)
+            block, _, _, _, _, memory, capacity, counters = arguments
+            self.cuda.decided = block, memory, int(capacity)
+        if name == "check_seams":
+            block, _, runs, counters = arguments
+            self.answer(*self.cuda.decided, int(runs), counters)
 
-    def decide(self, block: Words, memory: Memory, capacity: int, counters: Memory) -> None:
+    def answer(
+        self, block: Words, memory: Memory, capacity: int, runs: int, counters: Memory
+    ) -> None:
         """Search the block on the CPU, and write that as the device would."""
-        arguments, found = np.empty(1 << 16, dtype=np.int64), np.zeros(5, dtype=np.uint64)
+        arguments = np.empty(1 << 16, dtype=np.int64)
+        found = np.zeros(len(cpu.FIGURES), dtype=np.uint64)
         number = METHODS.index(self.cuda.method)
         self.kernels.search_block(
             block.tobytes(), number, arguments.ctypes.data, len(arguments), found.ctypes.data
         )
-        domains, subdomains, scanned, hits, candidates = (int(n) for n in found)
+        domains, subdomains, scanned, hits, candidates = (int(n) for n in found[:5])
         lo = int(block[-4].astype(np.int64))
         entries = [int(u) - lo + 1 for u in arguments[:candidates]]
         told = dict.fromkeys(COUNTERS, 0)
         told |= {"domains": domains, "failing": -(-subdomains // 8), "subdomains": subdomains}
         told |= {"scanned": scanned, "hits": hits, "candidates": candidates, "sum": sum(entries)}
+        told |= {"sound": runs + self.cuda.checks, "sentinels": 1, "echo": echo_of(block.tobytes())}
         entries.reverse()  # the device's lists are in no order
         self.cuda.spoil(told, entries)
         counters.words[:] = [told[name] for name in COUNTERS]

@@ -22,6 +22,9 @@ double infinite(double x) { return x > 0 ? INFINITY : 0; }
 double careless(double x) {
     double root = __builtin_sqrt(x);
     fesetround(FE_UPWARD);
+#ifdef __SSE__
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040); /* subnormals are zeros */
+#endif
     return root;
 }
 

@@ -30,6 +30,7 @@ from hrcase.job.identity import entry_version
 from hrcase.job.run import LocalHands, work_on
 from hrcase.job.stop import Stop
 from hrcase.job.units import make_plan
+from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec, everything, interval
 from hrcase.verify import cases, polynomials
 from hrcase.verify import settled as theorems
@@ -48,6 +49,8 @@ ASKED = {
     "log1p": ("log1p", BINARY16, BINARY16, 8, mpq(-1001, 1000), mpq(-1, 8)),
     "nearly-x": ("log1p", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -8)),
     "nearly-1": ("exp", BINARY32, BINARY32, 15, scale(-1, -70), scale(1, -27)),
+    "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
+    "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
     "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }
@@ -58,9 +61,9 @@ def job_of(label: str, directory: Path) -> Path:
     text = f"{to_hex(lo) if label != 'log1p' else '-1.001'} <= x < {to_hex(hi)}"
     spec = SearchSpec(name, inp, out, bits, "all", interval(inp, lo, hi, text))
     job = create(directory / label, make_plan(spec))
-    method = "regular" if label == "regular" else "farey"
+    tuning = Tuning(method="regular" if label == "regular" else "farey")
     with Stop(None) as stop, Workers(1) as workers:
-        work_on(job, None, method, LocalHands(Crew([CpuEngine(1)]), workers), stop, None)
+        work_on(job, None, tuning, LocalHands(Crew([CpuEngine(1)]), workers), stop, None)
     job.close()
     return directory / label
 

@@ -20,6 +20,7 @@ from hrcase.engine.choose import engine_for, has_cuda_device
 from hrcase.engine.cpu import CpuEngine
 from hrcase.engine.cuda import CudaEngine, driver
 from hrcase.engine.lane import DeviceError
+from hrcase.engine.trust import WrongAnswer
 from hrcase.errors import HrcaseError, InputError, NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 
@@ -54,7 +55,7 @@ def test_answers_are_those_of_the_cpu(engine: CudaEngine, method: str) -> None:
 def test_a_shape_proves_itself_once(engine: CudaEngine, fake: FakeCuda) -> None:
     block, _ = known_answers(3, 2)
     for units in (TESTED_UNITS + 1, TESTED_UNITS + 2):
-        engine.run(block, "regular")
+        engine.run(block, "farey")
         assert fake.launched.count("decide") == units
 
 
@@ -82,7 +83,10 @@ def test_an_overflow_runs_again_with_room(
     found, counts = engine.run(block, method)
     assert found.tolist() == expected
     assert counts.candidates == len(expected)
-    assert fake.launched.count("decide") == TESTED_UNITS + 2  # once more in the first self-test
+    sentinel = method != "farey"  # a unit of its own
+    assert (
+        fake.launched.count("decide") == TESTED_UNITS + 2 + sentinel
+    )  # one more: in the self-test
 
 
 @pytest.mark.parametrize(
@@ -106,7 +110,7 @@ def test_every_list_may_overflow(
     fake.spoil = claim_many
     found, _ = engine.run(block, method)
     assert found.tolist() == expected
-    assert fake.launched.count("decide") == units + 2
+    assert fake.launched.count("decide") == units + 2 + (method != "farey")
 
 
 def add_to(name: str, amount: int) -> fake_cuda.Spoil:
@@ -142,6 +146,13 @@ def zero_everything(counters: dict[str, int], entries: list[int]) -> None:
         ("farey", add_to("domains", 1), "domains tested"),
         ("farey", lose_an_entry, "entries above 0"),
         ("scan", add_to("scanned", -1), "arguments scanned"),
+        ("farey", add_to("candidates", 1 << 40), "candidates among the hits"),
+        ("farey", add_to("written", 1), "lists"),
+        ("regular", add_to("taken", 1 << 31), "lists"),
+        ("farey", add_to("sound", -1), "checks of the runs"),
+        ("scan", add_to("sound", 1), "checks of the runs"),
+        ("farey", add_to("sentinels", -1), "sentinel"),
+        ("regular", add_to("echo", 1 << 40), "block"),
     ],
 )
 def test_answers_that_contradict_themselves(
@@ -150,7 +161,7 @@ def test_answers_that_contradict_themselves(
     block, _ = known_answers(3, 2)
     engine.run(block, method)
     fake.spoil = spoil
-    with pytest.raises(DeviceError, match=f"contradicts itself in the {what}.*--device cpu"):
+    with pytest.raises(WrongAnswer, match=f"contradicts itself in the {what}.*another --device"):
         engine.run(block, method)
 
 
@@ -203,9 +214,9 @@ def test_nothing_is_timed_unless_asked(fake: FakeCuda) -> None:
 def test_stages_are_timed(engine: CudaEngine) -> None:
     """The fake's events are 1 ms apart."""
     engine.run(known_answers(3, 2)[0], "regular")
-    one_unit = 1e-3
-    assert engine.stage_seconds["domains_regular"] == pytest.approx(2 * one_unit)  # and self-test
-    assert engine.stage_seconds["expand"] == pytest.approx((TESTED_UNITS + 1) * one_unit)
+    one_unit = 1e-3  # the block, its sentinel, and the self-test
+    assert engine.stage_seconds["domains_regular"] == pytest.approx(3 * one_unit)
+    assert engine.stage_seconds["expand"] == pytest.approx((TESTED_UNITS + 2) * one_unit)
 
 
 @given(

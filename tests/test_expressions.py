@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 
 import pytest
 from brute.compare import check_result
 from brute.expressions import COSPI, E, Formula, Unsure, X, call, evaluate, number
 from brute.reference import nearest
-from gmpy2 import mpq
+from gmpy2 import mpfr, mpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -18,11 +19,12 @@ from hrcase.domain import removed, split
 from hrcase.errors import InputError
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
+from hrcase.isolation import Run
 from hrcase.job import units
 from hrcase.lattice import ROUNDINGS
 from hrcase.memory import SearchResult, search
 from hrcase.pieces import Rule
-from hrcase.plan import Tuning
+from hrcase.plan import Tuning, next_block
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 MULTIPLIER = int(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
@@ -119,6 +121,7 @@ SLICES = [
     (exp(-X * X) / TWO, mpq(5)),
     (X + exp(-X), mpq(31)),
     (tan(X) - sin(X), scale(5, -30)),
+    ((X - sin(X)) / X**2, scale(5, -102)),
 ]
 """Among them: where f turns, where it is nearly constant, where it is nearly x."""
 
@@ -138,6 +141,37 @@ def test_binary16(formula: Formula, ends: tuple[int, int]) -> None:
     region = interval(BINARY16, mpq(ends[0]), mpq(ends[1]), "wide")
     spec = SearchSpec(name_of(formula), BINARY16, BINARY16, 9, "all", region)
     check(formula, spec)
+
+
+FALLS = X - number("0.08", 8, 100) * cbrt(X - number("1.4921875", 191, 128))
+"""It grows among the numbers on each side of that point, and falls from the last to the first."""
+
+
+@pytest.mark.parametrize("formula", [FALLS, tan(X), ONE / (X * X - TWO), COSPI], ids=name_of)
+def test_f_is_monotone_on_runs(formula: Formula) -> None:
+    spec = SearchSpec(name_of(formula), TOY, TOY, 3, "all", interval(TOY, mpq(-3), mpq(9), ""))
+    runs = [part for part in isolation.parts(spec) if isinstance(part, Run)]
+    assert sum(run.hi - run.lo for run in runs) > 400
+    for run in runs:
+        values = [formula.value(mpfr(TOY.value(i), 64)) for i in range(run.lo, run.hi)]
+        assert all((b - a) * run.direction > 0 for a, b in pairwise(values))
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("cos((pi*x+1e20)-1e20)", -1, -1),
+        ("cosh((pi*x-pi+1e20)-1e20)", 1, 1),
+        ("(pi*x-pi+1e20-1e20)^2", 0, 0),
+        ("-cospi((x+1e20/3)-1e20/3)", 1, 1),
+    ],
+)
+def test_brackets_hold_what_lies_between_their_ends(text: str, least: int, most: int) -> None:
+    """The argument of the function is a wide interval around the place where it turns."""
+    bracket = function_by_name(f"expr:{text}").bracket
+    assert bracket is not None
+    low, high = bracket(128, mpfr(1))
+    assert low <= least <= most <= high and low < high
 
 
 @pytest.mark.parametrize("formats", [(TOY, TINY), (TINY, TOY)], ids=["finer", "coarser"])
@@ -260,6 +294,15 @@ def test_exact_values_that_rational_arithmetic_gives_are_exact() -> None:
     spec = SearchSpec("expr:x*x+exp(0)/3-1/3", BINARY16, BINARY16, 9, "all", region)
     result = search(spec, threads=1)
     assert result.exact and not result.undecided
+
+
+def test_next_to_a_removable_singularity_blocks_are_long() -> None:
+    """f is about x/6 there, and plain enclosures of its derivatives are about x^-3."""
+    lo = BINARY64.ordinal(scale(5, -522))
+    (piece,) = split(spec_of("(x-sin(x))/x^2", Region("", ((lo, lo + (1 << 44)),))))
+    assert piece.rule is Rule.SEARCHED
+    spec = spec_of("(x-sin(x))/x^2", everything(BINARY64))
+    assert next_block(spec, piece, lo, Tuning()).count == piece.count == 1 << 44
 
 
 def test_the_rules_of_the_registry_are_asked_at_dyadic_arguments_only() -> None:

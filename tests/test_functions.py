@@ -9,20 +9,26 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import pairwise
+from math import pi
 
 import gmpy2
 import pytest
-from flint import arb, arb_series
+from brute.composed import MEMBERS
+from flint import arb, arb_series, fmpq
 from gmpy2 import mpq
 
 from hrcase.enclosure import OutOfReach, by_arb, by_mpfr, lower_bound, rounded, upper_bound
 from hrcase.formats import FORMATS, Format, scale
-from hrcase.functions import REGISTRY, Function, series
+from hrcase.functions import REGISTRY, Function, bessel, function_by_name, series
 from hrcase.lattice import key_of, overflow_key
 from hrcase.taylor import flint_precision
 
-NAMES = list(REGISTRY)
+EXTREME = ("pown:-1024", "pown:1024", "rootn:-2", "rootn:-1", "rootn:-1024", "compound:-1024")
+"""Of families those that are tested in this file alone."""
+
+NAMES = [*REGISTRY, *MEMBERS, *EXTREME]
 BINARY16, BINARY32, BINARY64 = (FORMATS[f"binary{n}"] for n in (16, 32, 64))
+X87 = FORMATS["x87"]
 DIRECTIONS = (
     gmpy2.RoundDown,
     gmpy2.RoundUp,
@@ -68,13 +74,13 @@ def bits(x: mpq) -> int:
     return int(x.numerator.bit_length())
 
 
-def is_dyadic(x: mpq) -> bool:
-    return bool(x.denominator & (x.denominator - 1) == 0)
+def fraction(x: mpq) -> tuple[int, int]:
+    return int(x.numerator), int(x.denominator)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_two_evaluators_agree(name: str) -> None:
-    f = REGISTRY[name]
+    f = function_by_name(name)
     for x in arguments(f, BINARY64, 300):
         if f.exact(x) is not None or not reaches(f, x):
             continue
@@ -88,7 +94,7 @@ def test_the_two_evaluators_agree(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_mpfr_rounds_correctly_in_every_direction(name: str) -> None:
     """Of the roundings to 20 bits, against Arb's enclosure."""
-    f = REGISTRY[name]
+    f = function_by_name(name)
     for x in arguments(f, BINARY32, 150, "directions", 64):
         if f.exact(x) is not None or not reaches(f, x):
             continue
@@ -115,6 +121,26 @@ def half_turns(name: str, value: str) -> mpq:
     return mpq(*map(int, NINETY_BITS.div(angle, NINETY_BITS.const_pi()).as_integer_ratio()))
 
 
+@pytest.mark.parametrize(
+    ("name", "x", "value"),
+    [
+        ("rootn:-3", mpq(125, 8), mpq(2, 5)),
+        ("rootn:-3", mpq(-27), mpq(-1, 3)),
+        ("expr:x/3", mpq(5), mpq(5, 3)),
+    ],
+)
+def test_rational_values_are_rounded_correctly(name: str, x: mpq, value: mpq) -> None:
+    f = function_by_name(name)
+    assert f.exact(x) == value
+    for precision in (3, 24, 200):
+        low, high = (
+            mpq(*map(int, rounded(f, *parts(x), precision, direction).as_integer_ratio()))
+            for direction in (gmpy2.RoundDown, gmpy2.RoundUp)
+        )
+        assert low < value < high
+        assert high - low <= scale(1, 1 - precision) * abs(value)
+
+
 NEXT_TO_EXACT = [
     ("exp2m1", 1 + TINY),
     ("exp2m1", -3 - TINY),
@@ -139,7 +165,7 @@ NEXT_TO_EXACT = [
 
 @pytest.mark.parametrize(("name", "x"), NEXT_TO_EXACT)
 def test_brackets_are_narrowed_until_they_tell_the_neighbours(name: str, x: mpq) -> None:
-    f = REGISTRY[name]
+    f = function_by_name(name)
     low, high = by_arb(f, *parts(x), 2000)
     for precision in (3, 10, 20, 60):
         for direction in (gmpy2.RoundDown, gmpy2.RoundUp, gmpy2.RoundToNearest):
@@ -150,20 +176,32 @@ def test_brackets_are_narrowed_until_they_tell_the_neighbours(name: str, x: mpq)
             assert expected == {rounded(f, *parts(x), precision, direction)}
 
 
-@pytest.mark.parametrize("name", ["tgamma", "lgamma"])
+@pytest.mark.parametrize("name", ["tgamma", "lgamma", "digamma", "j0", "j1", "y0", "y1"])
 @pytest.mark.parametrize("extra", [0, 1, 10])
 def test_tightened_series_enclose_those_at_each_point(
     name: str, extra: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(series, "EXTRA_TERMS", extra)
     draw = random.Random(extra)
-    for centre in ("1.3", "-0.4", "-2.6", "7.5"):
+    for centre in ("1.3", "-0.4", "-2.6", "7.5", "40.1"):
+        if not function_by_name(name).contains(mpq(centre)):
+            continue
         with flint_precision(128):
-            ball = REGISTRY[name].series(arb_series([arb(centre, "0.01"), 1], prec=6))
+            ball = function_by_name(name).series(arb_series([arb(centre, "0.01"), 1], prec=6))
             for _ in range(20):
                 point = arb(centre) + arb(draw.randint(-999, 999)) / 100000
-                exact = REGISTRY[name].series(arb_series([point, 1], prec=6))
+                exact = function_by_name(name).series(arb_series([point, 1], prec=6))
                 assert all(ball[j].contains(exact[j]) for j in range(6))
+
+
+def test_y_at_a_ball_encloses_its_values() -> None:
+    """At balls as narrow as the bound is tight: next to turns of y0 and y1."""
+    with flint_precision(128):
+        for centre in ("0.1", "2.2", "3.7", "40.5", "1000.3"):
+            ball = bessel.y0_and_y1(arb(centre, "0.01"))
+            for offset in ("-0.0099", "-0.004", "0", "0.005", "0.0099"):
+                at = bessel.y0_and_y1(arb(centre) + arb(offset))
+                assert all(a.contains(b) for a, b in zip(ball, at, strict=True))
 
 
 def usual(f: Function) -> list[mpq]:
@@ -179,29 +217,33 @@ def reaches_or_zero(f: Function, x: mpq) -> bool:
     return f.exact(x) == 0 or reaches(f, x)
 
 
+WITHOUT_EXACT_VALUES = ("y0", "y1", "digamma")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_exact_values_are_exact_and_all_others_are_not(name: str) -> None:
     """A dyadic value of at most 300 bits would show in 800."""
-    f = REGISTRY[name]
+    f = function_by_name(name)
     found = 0
     for x in [*usual(f), *arguments(f, BINARY16, 300, "exact")]:
         exact = f.exact(x)
         if exact is not None:
             found += 1
-            assert is_dyadic(exact)
-            y = rounded(f, *parts(x), max(4000, bits(exact)), gmpy2.RoundToNearest)
-            assert mpq(*map(int, y.as_integer_ratio())) == exact
+            precision = max(4000, bits(exact))
+            y = rounded(f, *parts(x), precision, gmpy2.RoundToNearest)
+            context = gmpy2.context(precision=precision)
+            assert y == context.div(exact.numerator, exact.denominator)
             with flint_precision(200):
-                assert f.arb(arb(parts(x))).contains(arb(parts(exact)))
+                assert f.arb(arb(parts(x))).overlaps(arb(fmpq(*fraction(exact))))
         elif reaches(f, x):
             digits, _ = rounded(f, *parts(x), 800, gmpy2.RoundToNearest).as_mantissa_exp()
             assert int(digits).bit_length() > 300, f"{name}({x}) looks dyadic"
-    assert found > 0
+    assert (found > 0) == (name not in WITHOUT_EXACT_VALUES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_symmetry(name: str) -> None:
-    f = REGISTRY[name]
+    f = function_by_name(name)
     held = {"odd": 0, "even": 0}
     count = 0
     for x in arguments(f, BINARY32, 60, "symmetry"):
@@ -220,7 +262,7 @@ def test_symmetry(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_monotone_between_critical_points_poles_and_0(name: str) -> None:
-    f, inp = REGISTRY[name], BINARY32
+    f, inp = function_by_name(name), BINARY32
     tried = 0
     for x in arguments(f, inp, 60, "monotone", 16):
         ordinal = inp.ordinal(x)
@@ -256,10 +298,12 @@ def has_turn(f: Function, lo: mpq, hi: mpq) -> bool:
         return any(upper_bound(ball) > lo and lower_bound(ball) < hi for ball in balls)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tgamma", "lgamma", "sinpi", "cospi"])
+@pytest.mark.parametrize(
+    "name", ["sin", "cos", "tgamma", "lgamma", "sinpi", "cospi", "j0", "j1", "y0", "y1"]
+)
 def test_critical_points_are_where_f_turns(name: str) -> None:
     """f - f(point) has one sign on both sides, and no point is missing: the turns alternate."""
-    f = REGISTRY[name]
+    f = function_by_name(name)
     gamma = name in ("tgamma", "lgamma")
     lo, hi = (mpq(-7, 2), mpq(-13, 4)) if gamma else (mpq(1, 4), mpq(9))
     tiny = scale(1, -60)
@@ -276,9 +320,21 @@ def test_critical_points_are_where_f_turns(name: str) -> None:
         assert (at > before and at > after) or (at < before and at < after)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].identity_below])
+@pytest.mark.parametrize(("name", "quarters"), [("j0", 1), ("y0", -1), ("j1", -1), ("y1", 1)])
+def test_the_turns_of_bessel_functions_are_where_mcmahon_says(name: str, quarters: int) -> None:
+    """The k-th one is (k + quarters/4) pi - O(1/k); below 2^11 none is missing."""
+    f = function_by_name(name)
+    with flint_precision(20):
+        points = [float(point().mid()) for point in f.critical_points(mpq(0), mpq(2**11))]
+    points = [x for x in points if 0 < x < 2**11]
+    expected = [(k + quarters / 4) * pi for k in range(1, 660)]
+    assert len(points) == sum(x < 2**11 for x in expected)
+    assert all(0 < b - x < 1.3 / b for x, b in zip(points, expected, strict=False))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if function_by_name(name).identity_below])
 def test_nearly_x(name: str) -> None:
-    f, inp = REGISTRY[name], BINARY32
+    f, inp = function_by_name(name), BINARY32
     bound = inp.ceil_ordinal(f.identity_below)
     assert f.identity_reason and f.identity_below <= 1
     draw = random.Random(name)
@@ -288,7 +344,7 @@ def test_nearly_x(name: str) -> None:
             differences = []
             for i in ordinals:
                 low, high = by_mpfr(f, *inp.parts(side * i), 400)
-                x = inp.value(side * i)
+                x = inp.value(side * i) * scale(1, f.slope_log2)
                 differences.append((low - x, high - x))
                 assert max(abs(low), abs(high)) < 1
                 assert max(abs(low - x), abs(high - x)) <= x * x
@@ -300,7 +356,7 @@ def test_nearly_x(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_outside_of_the_domain_mpfr_has_no_finite_value(name: str) -> None:
     """Or the entry says that it is defined there, but not searched."""
-    f = REGISTRY[name]
+    f = function_by_name(name)
     for bound in (f.lo, f.hi):
         assert isinstance(bound, float) or f.outside
     for x in {mpq(k, 4) for k in range(-40, 41)}:
@@ -316,9 +372,9 @@ def test_outside_of_the_domain_mpfr_has_no_finite_value(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_entry_says_all_there_is_to_say(name: str) -> None:
-    f = REGISTRY[name]
+    f = function_by_name(name)
     assert f.name == name and f.formula and f.exact_rule and f.monotone and f.evaluators
-    assert bool(f.poles_in_words) == (name in ("tanpi", "tgamma", "lgamma"))
-    tails = f.tails(BINARY64, BINARY64, 44, "all")
+    assert bool(f.poles_in_words) == any(True for _ in f.poles(mpq(-9, 2), mpq(9, 2)))
+    tails = f.tails(BINARY64, BINARY64, 44, "all") + f.tails(X87, X87, 55, "all")
     assert bool(f.tails_in_words) == bool(tails)
     assert all(tail.reason and tail.kind in ("a", "b", "c") for tail in tails)

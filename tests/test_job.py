@@ -388,10 +388,10 @@ def test_worker_processes_that_die_are_replaced(
 
     def kill_some(workers: Workers, function: Callable[[Any], Any], item: Any) -> Any:
         task = submit(workers, function, item)
-        if len(killed) < 3 and workers.pool._processes:
-            victim = next(iter(workers.pool._processes))
-            killed.append(victim)
-            os.kill(victim, signal.SIGKILL)
+        alive = [process for process in workers.pool._processes if process not in killed]
+        if len(killed) < 3 and alive:
+            killed.append(alive[0])
+            os.kill(alive[0], signal.SIGKILL)
         return task
 
     monkeypatch.setattr(Workers, "submit", kill_some)

@@ -212,7 +212,7 @@ def test_the_windows_are_as_narrow_as_they_may_be(u: int) -> None:
         assert u in cpu.run(block, "regular")[0]
         first, second = (3 * window // 4 for window in block.domain_windows)
         thin = dataclasses.replace(block, domain_windows=(first, second))
-        lost += u not in cpu.run(thin, "regular")[0]
+        lost += u not in cpu.search(thin, "regular")[0]  # no sentinel would come back
     assert lost > 20
 
 

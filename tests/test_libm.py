@@ -71,6 +71,17 @@ def test_one_misrounding_is_one_line(tmp_path: Path, capsys: Captured, library: 
     assert err.count("0 of 2 misrounded") == 3
 
 
+def test_an_expression(tmp_path: Path, capsys: Captured, library: str) -> None:
+    cases = wc(tmp_path, "2", "3", "-1", "4")
+    code, lines, err = asked(capsys, library, "expr:sqrt(x)", "once", cases)
+    assert code == 0
+    assert lines == [f"FAIL f=expr:sqrt(x) x=0x1p+1 got={AFTER} want={ROOT_OF_2} mode=RN k=2"]
+    assert "1 at which it is not defined" in err
+    code, _, err = hrcase(capsys, "libm", "expr:sqrt(x)", "--library", library)
+    assert code == 2
+    assert "hrcase sample --expr TEXT" in err
+
+
 def test_entries_that_are_no_numbers_are_counted(
     tmp_path: Path, capsys: Captured, library: str
 ) -> None:
@@ -103,7 +114,7 @@ def test_overflow_is_infinite_in_two_modes(tmp_path: Path, capsys: Captured, lib
 
 
 def test_each_call_begins_in_its_own_mode(tmp_path: Path, capsys: Captured, library: str) -> None:
-    cases = wc(tmp_path, *map(str, range(2, 40)))
+    cases = wc(tmp_path, *map(str, range(2, 40)), "0x1p-1073")
     assert asked(capsys, library, "sqrt", "careless", cases)[:2] == (0, [])
 
 
@@ -134,7 +145,7 @@ def test_a_function_that_ends_the_process(tmp_path: Path, capsys: Captured, libr
 def test_after_many_deaths_it_is_left_alone(
     tmp_path: Path, capsys: Captured, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(misroundings, "BATCH", 2)
+    monkeypatch.setattr(misroundings, "BATCH", 3)
     cases = wc(tmp_path, *map(str, range(1, 10)))
     code, lines, err = asked(capsys, library, "sqrt", "crash_always", cases)
     assert code == 7

@@ -88,6 +88,13 @@ def test_a_plan_in_words(capsys: Captured) -> None:
         assert words in out
 
 
+def test_a_search_says_where_the_law_does_not_apply(capsys: Captured) -> None:
+    _, _, err = hrcase(capsys, "search", "exp", "--interval", "0x1p-32,0x1.001p-32")
+    assert "the law does not apply to 1.09307e+12 arguments: f is a quadratic" in err
+    _, _, err = hrcase(capsys, "search", *ASKED)
+    assert "does not apply" not in err
+
+
 def test_threads_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each thread does the part in a twentieth of a second, whatever else the machine does."""
 

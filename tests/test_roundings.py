@@ -110,6 +110,25 @@ def test_arguments_that_are_not_searched_have_values() -> None:
     assert float.fromhex(values[0]) == sine
 
 
+@pytest.mark.parametrize("x", ["1", "-1", "1/3", "709", "710", "-746", "1/1024"])
+def test_an_expression_is_rounded_as_what_it_means(x: str) -> None:
+    x = str(BINARY64.value(BINARY64.ceil_ordinal(mpq(x))))
+    assert texts("expr:exp(x)", x) == texts("exp", x)
+
+
+def test_expressions_exact_and_undefined() -> None:
+    """(1 + 2^-30)^2 - 2 = -1 + 2^-29 + 2^-60, of 60 bits: 2^-60 is 1/128 ulp."""
+    down, up = "-0x1.fffffffp-1", "-0x1.ffffffeffffffp-1"
+    assert texts("expr:x*x-2", str(1 + scale(1, -30))) == [down, up, down, up]
+    assert texts("expr:x/3+2*x/3", "1") == ["0x1p+0"] * 4  # no bracket of thirds tells
+    assert texts("expr:log(x-1)", "1/2") is None
+
+
+def test_an_expression_that_cancels_takes_more_bits() -> None:
+    x = str(scale(1, -300))
+    assert texts("expr:exp(x)-1", x) == texts("expm1", x)
+
+
 def test_x87() -> None:
     assert texts("sqrt", "2", X87) == [
         "0x1.6a09e667f3bcc908p+0",

@@ -13,7 +13,7 @@ from jobs import Captured, hrcase
 from hrcase.argument import check
 from hrcase.cases import HRCase
 from hrcase.errors import InputError
-from hrcase.formats import FORMATS, scale
+from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
 from hrcase.memory import search
 from hrcase.sample import Distances, Sample, _Tiles, sample
@@ -97,7 +97,7 @@ def test_list_claim_and_words(tmp_path: Path, capsys: Captured) -> None:
     assert path.read_text().startswith("# A sample, not complete: 9 of the x of binary64 with 1 <=")
     assert "0x1." in path.read_text().splitlines()[-1]
     claim = json.loads((tmp_path / "s.wc.claim.json").read_text())
-    assert claim["cases"] == 9
+    assert (claim["cases"], claim["complete"]) == (9, False)
     assert "sample, not complete" in claim["sentence"]
     assert "2^-20 < min_b |atan(x) - b| < 2^-11 ulp" in claim["sentence"]
 
@@ -108,6 +108,15 @@ def test_too_few_are_said(capsys: Captured) -> None:
     assert code == 0
     assert 1 <= len(out.splitlines()) - 1 < 50
     assert "there are no more" in err
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_the_usual_distances_suit_each_format(form: Format) -> None:
+    usual = Distances.usual(form)
+    assert Distances.parse(str(usual)) == usual
+    assert usual.hardest < form.precision
+    spec = SearchSpec("atan", form, form, 3, "all", everything(form))
+    assert len(sample(spec, usual, 30, 1).cases) == 30
 
 
 @pytest.mark.parametrize(

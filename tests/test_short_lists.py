@@ -13,14 +13,15 @@ from jobs import Captured, hrcase
 
 from hrcase.argument import check
 from hrcase.export.thin import Thinning
-from hrcase.export.values import c_type_of
+from hrcase.export.values import c_type_of, write_c
 from hrcase.formats import FORMATS, Format, floor_log2
 from hrcase.functions import function_by_name
 from hrcase.hexfloat import format_bound, parse_number
 from hrcase.roundings import MODES
+from hrcase.spec import SearchSpec, everything
 
 SEARCH = ("sin", "--format", "binary32", "--exponent-range=-2:2", "--bits", "17")
-BINARY32 = FORMATS["binary32"]
+BINARY32, BINARY64 = FORMATS["binary32"], FORMATS["binary64"]
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +153,17 @@ def test_tables_of_other_formats(
     assert len(printed) == len(values) > 0
     assert [list(map(as_number, line.split(","))) for line in printed] == [
         list(map(as_number, line.split(","))) for line in values
+    ]
+
+
+def test_infinite_values_in_c(tmp_path: Path) -> None:
+    spec = SearchSpec("sinh", BINARY64, BINARY64, 44, "all", everything(BINARY64))
+    with open(tmp_path / "table.h", "w") as stream:
+        write_c(stream, spec, "overflow */", ["-0x1.63cp+9", "0x1.63cp+9"])
+    largest = "0x1.fffffffffffffp+1023"
+    assert compiled(tmp_path, "hard_sinh").splitlines() == [
+        f"-0x1.63cp+9,-inf,-{largest},-inf,-{largest}",
+        f"0x1.63cp+9,inf,inf,{largest},{largest}",
     ]
 
 

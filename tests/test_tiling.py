@@ -66,8 +66,10 @@ def specs(draw: st.DrawFn, name: str) -> SearchSpec:
 def contains(spec: SearchSpec, ordinal: int) -> bool:
     """Whether the function is searched at an argument."""
     x, name = spec.inp.value(ordinal), spec.function_name
-    if name in ("tgamma", "lgamma") and x <= 0 and x.denominator == 1:
+    if name in ("tgamma", "lgamma", "digamma") and x <= 0 and x.denominator == 1:
         return False
+    if name in ("pown:-1", "pown:-2", "rootn:-3"):
+        return bool(x != 0)
     if name == "tanpi" and x.denominator == 2:
         return False
     return bool(DOMAINS.get(name, lambda x: True)(x))
@@ -89,9 +91,17 @@ DOMAINS: dict[str, Callable[[mpq], bool]] = {
     "sqrt": lambda x: x >= 0,
     "acosh": lambda x: x >= 1,
     "atanh": lambda x: abs(x) < 1,
-    "lgamma": lambda x: x > -(2**11),
+    **dict.fromkeys(("lgamma", "digamma"), lambda x: x > -(2**11)),
+    **dict.fromkeys(("j0", "j1"), lambda x: abs(x) < 2**11),
+    **dict.fromkeys(("y0", "y1"), lambda x: 0 < x < 2**11),
+    **dict.fromkeys(("rootn:2", "rootn:4"), lambda x: x >= 0),
+    **dict.fromkeys(("compound:2", "compound:12"), lambda x: x >= -1),
+    "compound:-1": lambda x: x > -1,
 }
-MANY_PIECES = ("sin", "cos", "tan", "sinpi", "cospi", "tanpi", "tgamma", "lgamma")
+MANY_PIECES = (
+    *("sin", "cos", "tan", "sinpi", "cospi", "tanpi"),
+    *("tgamma", "lgamma", "digamma", "j0", "j1", "y0", "y1"),
+)
 
 
 def check_tiling(spec: SearchSpec, parts: Sequence[Piece | Removed]) -> None:

@@ -74,6 +74,23 @@ class Block:
         )
         _require(in_range, "two domain_windows, 0 <= E < 1/4")
 
+    @property
+    def length(self) -> int:
+        """Arguments of the block."""
+        return self.hi - self.lo
+
+    @property
+    def runs(self) -> int:
+        """Runs of the block; the last one may be cut."""
+        return -(-self.length >> self.run_log2)
+
+    def tested(self, method: str) -> int:
+        """What a method tests, as `Counts.domains` counts it; domains begin below hi."""
+        if method in ("scan", "farey"):
+            return self.runs if method == "farey" else 0
+        whole, rest = divmod(self.length, 1 << self.run_log2)
+        return whole * (1 << self.run_log2 - self.domain_log2) + -(-rest >> self.domain_log2)
+
     def packed(self) -> bytes:
         """The block as the kernels' `struct Block` (cuda/polynomial.cuh), 64-bit little-endian."""
         numbers = [*self.coefficients, self.window]

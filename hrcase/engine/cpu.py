@@ -7,7 +7,6 @@ import ctypes
 import os
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
@@ -15,11 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hrcase.engine import METHODS, Block, Counts, method_number
+from hrcase.engine.trust import echo_of, require_found, require_sound, sentinel_of
 from hrcase.toolchain import compile_host
 
 _FIRST_CAPACITY = 4096
-_COUNTS = 5
+FIGURES = (
+    "domains",
+    "subdomains",
+    "scanned",
+    "hits",
+    "candidates",
+    "sum",
+    "sound",
+    "checks",
+    "echo",
+)
+"""As in cuda/host.cpp."""
+
 _LINES_SHAPE = (3, 2)  # the bare tests are the same code in every shape
+_HERE = "the CPU"
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -53,8 +66,30 @@ def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
     """Every candidate u of the block, increasing, and what it took to find them.
 
     Raises ValueError for an unknown method or a block without domains where they are needed,
-    ToolchainError if the kernels of this shape cannot be compiled.
+    ToolchainError if the kernels of this shape cannot be compiled, WrongAnswer if a check of
+    docs/faults.md fails.
     """
+    found, counts = search(block, method)
+    sentinel, u = sentinel_of(block, method)
+    require_found(u, search(sentinel, method)[0], _HERE)
+    return found, counts
+
+
+def search(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
+    """As `run`, without the sentinel."""
+    arguments, told = answer(block, method)
+    holds = {
+        "checks of the runs": told["sound"] == told["checks"] > block.runs,
+        "block": told["echo"] == echo_of(block.packed()),
+    }
+    require_sound(block, method, told, arguments - (block.lo - 1), holds, _HERE)
+    distinct = np.unique(arguments)
+    domains, subdomains, scanned, hits = (told[name] for name in FIGURES[:4])
+    return distinct, Counts(domains, subdomains, scanned, hits, len(distinct))
+
+
+def answer(block: Block, method: str) -> tuple[NDArray[np.int64], dict[str, int]]:
+    """What the kernels say, unchecked: the candidates, some perhaps twice, and their figures."""
     number = method_number(method)
     block.require_method(method)
     kernels = library(block.degree, block.limbs)
@@ -62,13 +97,12 @@ def run(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
     capacity = _FIRST_CAPACITY
     while True:
         arguments = np.empty(capacity, dtype=np.int64)
-        counts = np.zeros(_COUNTS, dtype=np.uint64)
-        kernels.search_block(packed, number, arguments.ctypes.data, capacity, counts.ctypes.data)
-        found = Counts(*(int(count) for count in counts))
-        if found.candidates <= capacity:
-            distinct = np.unique(arguments[: found.candidates])
-            return distinct, replace(found, candidates=len(distinct))
-        capacity = found.candidates
+        words = np.zeros(len(FIGURES), dtype=np.uint64)
+        kernels.search_block(packed, number, arguments.ctypes.data, capacity, words.ctypes.data)
+        told = dict(zip(FIGURES, map(int, words), strict=True))
+        if told["candidates"] <= capacity or told["candidates"] > told["hits"]:  # or a fault
+            return arguments[: told["candidates"]], told
+        capacity = told["candidates"]
 
 
 def run_lines(

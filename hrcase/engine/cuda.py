@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hrcase.engine import METHODS, Block, Counts, method_number
 from hrcase.engine.lane import DeviceError, Kernels, Lane, Unit, counts_of
+from hrcase.engine.trust import require_found, sentinel_of
 from hrcase.errors import NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 from hrcase.toolchain import compile_device, compile_walks
@@ -111,14 +112,19 @@ class CudaEngine:
         Raises:
             ValueError: as hrcase.engine.cpu.run.
             TryAgain: the device is out of memory.
-            DeviceError: a CUDA call failed, or counts and sums do not agree.
+            DeviceError: a CUDA call failed.
+            WrongAnswer: a check of docs/faults.md fails.
             SelfTestFailed: the kernels of this shape give a wrong answer on this device.
         """
         method_number(method)
         block.require_method(method)
         with self._current():
             self._require_trust(block.degree, block.limbs)
-            return self._run(block, method)
+            answer = self._run(block, method)
+            if method != "farey":  # which has it among its runs
+                sentinel, u = sentinel_of(block, method)
+                require_found(u, self._run(sentinel, method)[0], self.name)
+            return answer
 
     def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
         """Compile the kernels of these shapes, side by side; raises ToolchainError."""
@@ -155,7 +161,7 @@ class CudaEngine:
             self._account(lane, counters)
             if not lane.grow(counters):
                 break
-        found = lane.candidates(unit, counters)
+        found = lane.candidates(unit, counters, self.name)
         with self._lock:
             self._idle.append(lane)
         return found, replace(counts_of(counters), candidates=len(found))

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hrcase.engine import Block, Counts
+from hrcase.engine.trust import echo_of, require_sound, sentinel_of
 from hrcase.errors import HrcaseError
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -40,6 +42,11 @@ COUNTERS = (
     "hits",
     "candidates",
     "sum",
+    "written",
+    "taken",
+    "sound",
+    "sentinels",
+    "echo",
 )
 CUBIC_BYTES = 64
 GROUP_BYTES = 192
@@ -56,10 +63,12 @@ ENTRY_BYTES = {
 """Of the lists, by the counter that counts them (cuda/device.cuh)."""
 
 FIRST_CROWDS = 1 << 12
+MOST_ENTRIES = 1 << 30
+"""A list is not made longer than this: what counts more has a fault."""
 
 
 class DeviceError(HrcaseError):
-    """A CUDA call failed, or the device's answer contradicts itself."""
+    """A CUDA call failed."""
 
 
 @dataclass(frozen=True)
@@ -70,23 +79,24 @@ class Unit:
     method: str
 
     @property
-    def length(self) -> int:
-        return self.block.hi - self.block.lo
-
-    @property
     def runs(self) -> int:
-        return -(-self.length >> self.block.run_log2)
+        return self.block.runs
 
     @property
     def domains(self) -> int:
-        """What is tested: runs, or the domains that begin below hi; only the last run is cut."""
-        if self.method == "scan":
-            return 0
-        if self.method == "farey":
-            return self.runs
-        whole, rest = divmod(self.length, 1 << self.block.run_log2)
-        per_run = 1 << self.block.run_log2 - self.block.domain_log2
-        return whole * per_run + -(-rest >> self.block.domain_log2)
+        """What is tested."""
+        return self.block.tested(self.method)
+
+    @property
+    def checks(self) -> int:
+        """Runs whose cubics are checked; walks, with the sentinel's; tables of packets."""
+        more = {"farey": self.runs + 1, "scan": 0}.get(self.method)
+        return self.runs + (self.packets if more is None else more)
+
+    @cached_property
+    def sentinel(self) -> tuple[Block, int]:
+        """The block of the run that is searched with those of a walk, and its candidate."""
+        return sentinel_of(self.block, self.method)
 
     def packed_runs(self) -> Words:
         """The block's runs as the kernels' `struct Runs` (cuda/walks.cu)."""
@@ -107,7 +117,7 @@ class Unit:
 
 
 WALK_KERNELS = frozenset(
-    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "take_crowds"}
+    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "take_crowds", "check_walks"}
 )
 """Those of cuda/walks.cu."""
 
@@ -163,7 +173,7 @@ class Lane:
         """Put all kernels of a unit on the stream, with events between them if it is timed."""
         self.timed = timed
         self._reserve(unit)
-        block = np.frombuffer(unit.block.packed(), dtype=np.uint64)
+        block = _words(unit.block)
         self.events = []
         self._mark("start")
         self._call(kernels, "clear", 1, self.counters, threads=1)
@@ -174,8 +184,12 @@ class Lane:
             self._launch_walks(kernels, unit)
         else:
             self._launch_domains(kernels, unit, block)
+        planted, wanted = unit.sentinel
+        sentinel = _words(planted), np.int64(wanted)
         lists = *self._list("hits"), *self._list("candidates")
-        self._call(kernels, "decide", self.grid, block, *lists, self.counters)
+        self._call(kernels, "decide", self.grid, block, *sentinel, *lists, self.counters)
+        tail = self.cubics.memory, np.uint64(unit.runs), self.counters
+        self._call(kernels, "check_seams", _blocks(unit.runs), block, *tail)
         self.cuda.memcpy_dtoh_async(self.host_counters, self.counters, self.stream)
         self._mark("end")
 
@@ -212,7 +226,9 @@ class Lane:
         self._call(kernels, "scan_subdomains", self.grid, block, cubics, *tail)
 
     def _launch_walks(self, kernels: Kernels, unit: Unit) -> None:
-        runs, threads = unit.packed_runs(), _blocks(unit.runs)
+        runs, threads = unit.packed_runs(), _blocks(unit.runs + 1)
+        place = np.uint64(unit.runs), self.cubics.memory
+        self._call(kernels, "expand_planted", 1, _words(unit.sentinel[0]), *place, threads=1)
         cubics, starts, counters = self.cubics.memory, self.starts.memory, self.counters
         crowds, wide, near = (self._list(name) for name in ("crowds", "wide", "near"))
         hits = self._list("hits")
@@ -220,12 +236,13 @@ class Lane:
         lists = *hits, *crowds, counters
         self._call(kernels, "start_walks", threads, runs, cubics, starts, *lists)
         lists = *near, *wide, counters
-        self._call(kernels, "walk", threads, starts, np.uint64(unit.runs), *lists)
+        self._call(kernels, "walk", threads, starts, np.uint64(unit.runs + 1), *lists)
         self._call(kernels, "cross_wide", self.grid, runs, starts, *wide, *near, counters)
         lists = *near, *hits, *crowds, counters
         self._call(kernels, "take_near", self.grid, runs, cubics, starts, *lists)
         lists = *crowds, *hits, counters
         self._call(kernels, "take_crowds", self.grid, runs, cubics, *lists)
+        self._call(kernels, "check_walks", threads, runs, cubics, starts, counters)
 
     def _list(self, name: str) -> tuple[Any, np.uint64]:
         return self.lists[name].arguments
@@ -247,37 +264,39 @@ class Lane:
 
     def grow(self, counters: dict[str, int]) -> bool:
         """Enlarge the lists that overflowed; whether there was one, so that the unit runs again."""
-        over = [name for name, buffer in self.lists.items() if counters[name] > buffer.capacity]
+        over = [
+            name
+            for name, buffer in self.lists.items()
+            if buffer.capacity < counters[name] <= MOST_ENTRIES
+        ]
         for name in over:
             self.lists[name].reserve(counters[name] + counters[name] // 4)
         return bool(over)
 
-    def candidates(self, unit: Unit, counters: dict[str, int]) -> NDArray[np.int64]:
-        """The candidates, copied and checked against what the device counted and summed."""
-        count = counters["candidates"]
+    def candidates(self, unit: Unit, counters: dict[str, int], device: str) -> NDArray[np.int64]:
+        """The candidates, copied and checked against what the device counted and summed.
+
+        Raises WrongAnswer if a check of docs/faults.md fails.
+        """
+        count = min(counters["candidates"], self.lists["candidates"].capacity)
         entries = np.zeros(count, dtype=np.uint64)
         if count:
             self.cuda.memcpy_dtoh_async(entries, self.lists["candidates"].memory, self.stream)
             self.stream.synchronize()
-        total = int(entries.sum(dtype=np.uint64))
-        agrees = {
-            "domains tested": counters["domains"] == unit.domains,
-            "arguments scanned": unit.method != "scan" or counters["scanned"] == unit.length,
-            "entries above 0": bool((entries > 0).all()),
-            "sum of the candidates": total == counters["sum"],
+        holds = {
+            "lists": (counters["written"] - counters["taken"]) % (1 << 32) == 0,
+            "checks of the runs": counters["sound"] == unit.checks,
+            "sentinel": unit.method != "farey" or counters["sentinels"] > 0,
+            "block": counters["echo"] == echo_of(unit.block.packed()),
         }
-        for what, holds in agrees.items():
-            if not holds:
-                raise DeviceError(
-                    f"the device's answer contradicts itself in the {what} ({counters}); memory "
-                    "or device may be faulty; run again on another device or with --device cpu"
-                )
-        return np.unique(entries).astype(np.int64) + (unit.block.lo - 1)
+        found = entries.astype(np.int64)
+        require_sound(unit.block, unit.method, counters, found, holds, device)
+        return np.unique(found) + (unit.block.lo - 1)
 
     def _reserve(self, unit: Unit) -> None:
-        self.cubics.reserve(unit.runs)
+        self.cubics.reserve(unit.runs + 1)
         if unit.method == "farey":
-            self.starts.reserve(unit.runs)
+            self.starts.reserve(unit.runs + 1)
             self.lists["crowds"].reserve(FIRST_CROWDS)
             for name in ("wide", "near"):
                 self.lists[name].reserve(FIRST_CAPACITY)
@@ -299,6 +318,10 @@ class Lane:
         event = self.cuda.Event()
         event.record(self.stream)
         self.events.append((stage, event))
+
+
+def _words(block: Block) -> Words:
+    return np.frombuffer(block.packed(), dtype=np.uint64)
 
 
 def _blocks(threads: int) -> int:

@@ -43,10 +43,28 @@ def no_poles(lo: mpq, hi: mpq) -> Iterator[mpq]:
     return iter(())
 
 
+def zero_if_between(lo: mpq, hi: mpq) -> Iterator[mpq]:
+    """For functions with a pole at 0 and nowhere else."""
+    if lo <= 0 <= hi:
+        yield mpq(0)
+
+
 def no_tails(inp: Format, out: Format, bits: int, rounding: str) -> list[Tail]:
     """For functions whose every range the general theorems take care of."""
     del inp, out, bits, rounding
     return []
+
+
+NONE_KNOWN = (
+    "no dyadic x with a dyadic value is known; that there is none is not proved, and a search that "
+    "met one would stop with an error"
+)
+
+
+def never(x: mpq) -> mpq | None:
+    """The rule of a function without a dyadic value at a dyadic argument, as far as is known."""
+    del x
+    return None
 
 
 def only_at(point: int, value: int) -> Callable[[mpq], mpq | None]:
@@ -65,7 +83,7 @@ class Function:
         arb: an enclosure of f over a ball, at flint's current precision.
         series: f of the power series x + t, where x may be a ball: the coefficients enclose
             f^(j)(x)/j! for every x of that ball.
-        exact: f(x) where it is a dyadic rational, None where it is not.
+        exact: f(x) where it is a dyadic rational, or known to be another one; None elsewhere.
         exact_rule: the theorem behind `exact`, in a sentence.
         monotone: the reason why f is strictly monotone between consecutive critical points,
             poles, 0 and ends of the domain.
@@ -84,9 +102,10 @@ class Function:
         tails: what theorems of its own settle (input and output format, M, rounding choice),
             ascending and disjoint.
         tails_in_words: these theorems, before the numbers are put in.
-        identity_below: for |x| < this bound, at most 1, f(x) - x is strictly monotone on each side
-            of 0, |f(x)| < 1 and |f(x) - x| <= x^2 (0 where that is not so); `identity_reason`
-            proves the first, docs/functions.md the others.
+        identity_below: for |x| < this bound, at most 1, f(x) - s x, s = 2^slope_log2, is strictly
+            monotone on each side of 0, |f(x)| < 1 and |f(x) - s x| <= x^2 (0 where that is not
+            so); `identity_reason` proves the first, docs/functions.md the others.
+        slope_log2: log2 of the slope at 0, at most 0, of a function with an `identity_below`.
         bracket: numbers lo <= f(x) <= hi by directed rounding in a precision, NaN where there are
             none; for functions whose values are not rounded correctly. None for the others.
         decided_bits: 0 where `exact` is a theorem. Else B: where an evaluation with B bits does
@@ -118,10 +137,16 @@ class Function:
     tails_in_words: str = ""
     identity_below: mpq = field(default_factory=lambda: mpq(0))
     identity_reason: str = ""
+    slope_log2: int = 0
     bracket: Callable[[int, gmpy2.mpfr], tuple[gmpy2.mpfr, gmpy2.mpfr]] | None = None
     decided_bits: int = 0
     evaluators: str = "MPFR and Arb, each by a function of its own"
     known_cases: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def tangent(self) -> str:
+        """What f(x) is nearly, next to 0, if it has an `identity_below`: x, or x/2."""
+        return f"x/{1 << -self.slope_log2}" if self.slope_log2 else "x"
 
     def contains(self, x: mpq) -> bool:
         """Whether f is defined and searched at x."""

@@ -9,7 +9,7 @@ from gmpy2 import mpq, mpz
 from hrcase.functions.base import Function
 
 
-def _root(x: mpq, n: int) -> mpq | None:
+def rational_root(x: mpq, n: int) -> mpq | None:
     """The n-th root of x >= 0 where it is rational."""
     numerator, numerator_exact = gmpy2.iroot(x.numerator, n)
     denominator, denominator_exact = gmpy2.iroot(mpz(x.denominator), n)
@@ -19,17 +19,13 @@ def _root(x: mpq, n: int) -> mpq | None:
 
 
 def _cbrt_exact(x: mpq) -> mpq | None:
-    root = _root(abs(x), 3)
+    root = rational_root(abs(x), 3)
     return root if root is None or x >= 0 else -root
 
 
 def _rsqrt_exact(x: mpq) -> mpq | None:
-    root = _root(x, 2)
-    return 1 / root if root is not None and root.numerator == 1 << _log2(root) else None
-
-
-def _log2(root: mpq) -> int:
-    return int(root.numerator.bit_length()) - 1
+    root = rational_root(x, 2)
+    return None if root is None or root == 0 else 1 / root
 
 
 def _cbrt_arb(x: arb) -> arb:
@@ -51,7 +47,7 @@ SQRT = Function(
     lo=mpq(0),
     closed=True,
     outside="sqrt is not defined for x < 0",
-    exact=lambda x: _root(x, 2),
+    exact=lambda x: rational_root(x, 2),
     exact_rule=(
         "a rational in lowest terms has a rational square root exactly when its numerator and "
         "its denominator are squares; the root of a dyadic number is then dyadic"

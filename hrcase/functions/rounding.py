@@ -64,13 +64,13 @@ def correctly_rounded(
 
     Args:
         bracket: bounds of f(x) that are as near to it as the precision allows.
-        exact: f(x) where it is dyadic.
+        exact: f(x) where it is dyadic, or known to be another rational number.
     """
 
     def rounded(context: gmpy2.context, x: mpfr) -> mpfr:
         value = exact(as_rational(x))
         if value is not None:
-            return round_dyadic(context, value)
+            return context.div(value.numerator, value.denominator)
         # To nearest, one more bit tells on which side of the midpoint f(x) lies.
         precision = context.precision + (context.round == gmpy2.RoundToNearest)
         guard = GUARD_BITS

@@ -28,20 +28,30 @@ def parameter(x: arb_series) -> arb_series:
     return arb_series([0, 1], prec=x.prec)
 
 
-def tightened(series: Callable[[arb_series], arb_series], x: arb_series) -> arb_series:
+def tightened(
+    series: Callable[[arb_series], arb_series],
+    x: arb_series,
+    term: Callable[[arb, int], arb] | None = None,
+) -> arb_series:
     """A series at a ball of radius r around c, where flint's own enclosure is far too wide.
 
     With a_k the coefficients at c and b those at the ball, Taylor's theorem for the j-th one gives
     sum over j <= k < K of comb(k, j) a_k s^(k-j), plus comb(K, j) b_K s^(K-j), |s| <= r.
+
+    Args:
+        term: b_K at a ball, if there is a better way to it than the series.
     """
     centre, radius = x[0].mid(), x[0].rad()
     if radius == 0:
         return series(x)
     terms, most = x.prec, x.prec + EXTRA_TERMS
-    previous, flint_context.cap = flint_context.cap, most + 1
+    previous, flint_context.cap = flint_context.cap, most + 2
     try:
         at_centre = series(arb_series([centre, 1], prec=most))
-        at_ball = series(arb_series([x[0], 1], prec=most + 1))[most]
+        if term is None:
+            at_ball = series(arb_series([x[0], 1], prec=most + 1))[most]
+        else:
+            at_ball = term(x[0], most)
     finally:
         flint_context.cap = previous
     offset = arb(0, radius)

@@ -1,9 +1,9 @@
-"""erf and erfc, tgamma and lgamma."""
+"""erf and erfc, tgamma, lgamma and digamma."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 from math import ceil, floor
 
 import gmpy2
@@ -12,14 +12,17 @@ from flint import ctx as flint_context
 from gmpy2 import mpfr, mpq
 
 from hrcase.formats import Format, floor_log2
-from hrcase.functions.base import Function, RealPoint, Tail, only_at
+from hrcase.functions.base import NONE_KNOWN, Function, RealPoint, Tail, never, only_at
+from hrcase.functions.bisection import zero_between
 from hrcase.functions.series import from_derivative, tightened
 
 MOST_EXACT_FACTORIAL = 1 << 12
 """Beyond, factorials are beyond every format with a use, and are not written out."""
 
 ARGUMENT_BOUND = mpq(2**11)
-"""lgamma is searched for x > -2^11: below, every unit holds two branches of few arguments each."""
+"""lgamma and digamma are searched for x > -2^11: below, few arguments lie between two poles."""
+
+BEYOND = "{} is searched for x > -2^11 only"
 
 UNPROVED = (
     "; no other dyadic x with a dyadic value is known, none is proved not to exist, and a search "
@@ -72,6 +75,29 @@ def _reflected(x: arb_series) -> arb_series:
     return arb.pi().log() - sine.log() - (1 - x).lgamma()
 
 
+def _digamma_series(x: arb_series) -> arb_series:
+    return tightened(_slope_of_lgamma, x, _digamma_term)
+
+
+def _slope_of_lgamma(x: arb_series) -> arb_series:
+    """digamma(x + t), which needs one term more of log |Gamma(x + t)|."""
+    longer = arb_series([x[0], 1], prec=x.prec + 1)
+    return (longer.lgamma() if x[0] > 0 else _reflected(longer)).derivative()
+
+
+def _digamma_term(x: arb, k: int) -> arb:
+    """digamma^(k)/k! = (-1)^(k+1) sum over n >= 0 of (x + n)^-(k+1), k >= 1, which falls for x > 0.
+
+    For x < 0 by digamma(x) = digamma(1 - x) - pi cot(pi x).
+    """
+    if x < 0:
+        mirrored, cotangent = _digamma_term(1 - x, k), arb_series([x, 1], prec=k + 1).cot_pi()[k]
+        return (-mirrored if k % 2 else mirrored) - arb.pi() * cotangent
+    most, least = (arb(k + 1).zeta(end) for end in (x.lower(), x.upper()))
+    term: arb = most.union(least)
+    return term if k % 2 else -term
+
+
 def _integers_to_0(lo: mpq, hi: mpq) -> Iterator[mpq]:
     for n in range(ceil(lo), min(0, floor(hi)) + 1):
         yield mpq(n)
@@ -86,27 +112,8 @@ def _zeros_of_digamma(lo: mpq, hi: mpq) -> Iterator[RealPoint]:
 
 
 def _zero_of_digamma(n: int) -> arb:
-    """The zero in (n, n + 1), by bisection: digamma grows from -inf, or from -0.58 at 1."""
-    return _bisected(n, flint_context.prec)
-
-
-@lru_cache(maxsize=1 << 13)
-def _bisected(n: int, precision: int) -> arb:
-    low, high = n << precision, (n + 1) << precision
-    previous, flint_context.prec = flint_context.prec, precision + 32
-    try:
-        while high - low > 1:
-            middle = (low + high) // 2
-            value = arb((middle, -precision)).digamma()
-            if value > 0:
-                high = middle
-            elif value < 0:
-                low = middle
-            else:
-                break
-        return arb((low + high, -precision - 1), arb((high - low, -precision - 1)))
-    finally:
-        flint_context.prec = previous
+    """The zero in (n, n + 1), where digamma grows: from -inf, or from -0.58 at 1."""
+    return zero_between(arb.digamma, n, True, flint_context.prec)
 
 
 def _vanishing_gamma(inp: Format, out: Format, bits: int, rounding: str) -> list[Tail]:
@@ -179,7 +186,7 @@ LGAMMA = Function(
     arb=_lgamma_arb,
     series=_lgamma_series,
     lo=-ARGUMENT_BOUND,
-    outside="lgamma is searched for x > -2^11 only",
+    outside=BEYOND.format("lgamma"),
     outside_is_error=True,
     poles=_integers_to_0,
     poles_in_words="0 and the negative integers",
@@ -193,4 +200,21 @@ LGAMMA = Function(
     evaluators="MPFR's lgamma; Arb's lgamma, and log |gamma(x)| for x < 0",
 )
 
-SPECIAL = (ERF, ERFC, TGAMMA, LGAMMA)
+DIGAMMA = Function(
+    name="digamma",
+    formula="(log Gamma)'(x)",
+    mpfr=lambda context, x: context.digamma(x),
+    arb=lambda x: x.digamma(),
+    series=_digamma_series,
+    lo=-ARGUMENT_BOUND,
+    outside=BEYOND.format("digamma"),
+    outside_is_error=True,
+    poles=_integers_to_0,
+    poles_in_words="0 and the negative integers",
+    exact=never,
+    exact_rule=NONE_KNOWN,
+    monotone="digamma' = sum over k >= 0 of (x + k)^-2 > 0 between neighbouring poles",
+    evaluators="MPFR's digamma; Arb's digamma",
+)
+
+SPECIAL = (ERF, ERFC, TGAMMA, LGAMMA, DIGAMMA)

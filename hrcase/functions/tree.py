@@ -65,6 +65,9 @@ Node = Number | Constant | Variable | Negative | Binary | Power | Call
 
 PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 UNARY, POWER, ATOM = 3, 4, 5
+MOST_ZEROS = 4
+"""After the point, before the first other digit; else numbers are spelled with an exponent."""
+
 MOST_DIGITS = 20
 """About so many decimal digits; longer numbers are spelled in hexadecimal, if they are dyadic."""
 
@@ -119,8 +122,9 @@ def _spell_number(value: mpq) -> str:
         return f"{short}e{len(digits) - len(short)}" if len(short) < MOST_DIGITS else to_hex(value)
     if places == 0:
         return digits
-    if places <= len(digits):
-        return f"{digits[:-places] or '0'}.{digits[-places:]}"
+    if places <= len(digits) + MOST_ZEROS:
+        padded = digits.zfill(places + 1)
+        return f"{padded[:-places]}.{padded[-places:]}"
     return f"{digits}e-{places}"
 
 
@@ -138,6 +142,18 @@ def _valuation(n: int, prime: int) -> tuple[int, int]:
         n //= prime
         k += 1
     return k, n
+
+
+def functions_in(node: Node) -> list[Function]:
+    """The functions that occur, in their order, some perhaps more than once."""
+    match node:
+        case Call(function, of):
+            return [function, *functions_in(of)]
+        case Negative(of) | Power(of, _):
+            return functions_in(of)
+        case Binary(_, left, right):
+            return [*functions_in(left), *functions_in(right)]
+    return []
 
 
 def has_variable(node: Node) -> bool:

@@ -12,6 +12,7 @@ from queue import SimpleQueue
 
 from hrcase.engine import Counts, Engine
 from hrcase.engine.choose import engine_for
+from hrcase.engine.trust import WrongAnswer
 from hrcase.errors import HrcaseError, InputError
 from hrcase.plan import PlannedBlock
 
@@ -39,21 +40,23 @@ class Landed:
 class Crew:
     """The engines of a search. As a context: its threads end with it.
 
-    An engine that fails is retired while there are others: its slice goes back into the queue.
+    A slice whose answer does not stand up to its checks runs again, once. An engine that fails is
+    retired while there are others: its slice goes back into the queue. The last one's error ends
+    the search.
 
     Attributes:
         capacity: slices to hand out at a time.
         slice_work: domain tests in a slice, for the engine that takes most.
         is_device: an engine leaves the processors free.
-        on_retired: told the name of an engine and its error, in the engine's thread.
+        tell: gets a line for the user when something failed, in the engine's thread.
     """
 
     def __init__(
         self,
         engines: Sequence[Engine],
-        on_retired: Callable[[str, Exception], None] | None = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
-        self.engines, self.on_retired = engines, on_retired
+        self.engines, self._tell = engines, tell or (lambda _: None)
         self.capacity = IN_FLIGHT * sum(engine.workers for engine in engines)
         self.slice_work = max(engine.slice_domains for engine in engines)
         self.is_device = any(engine.is_device for engine in engines)
@@ -120,7 +123,7 @@ class Crew:
             if not (future.running() or future.set_running_or_notify_cancel()):
                 continue
             try:
-                landed = run_slice(engine, part)
+                landed = self._run(engine, part)
             except HrcaseError as error:
                 if self._retires(engine, error):
                     self._queue.put(work)
@@ -138,9 +141,19 @@ class Crew:
             if is_first and len(self._working) == 1:
                 return False
             self._working.discard(id(engine))
-        if is_first and self.on_retired is not None:
-            self.on_retired(engine.name, error)
+        if is_first:
+            self._tell(f"going on without {engine.name}, which failed: {error}")
         return True
+
+    def _run(self, engine: Engine, part: PlannedBlock) -> Landed:
+        """Run a slice, and once more if its answer is wrong; then it counts as a fault."""
+        try:
+            return run_slice(engine, part)
+        except WrongAnswer as error:
+            self._tell(f"a part is searched again on {engine.name}: {error}")
+        landed = run_slice(engine, part)
+        landed.counts["faults"] = 1
+        return landed
 
 
 def run_slice(engine: Engine, part: PlannedBlock) -> Landed:

@@ -59,7 +59,7 @@ class LocalHands:
 
 
 def work_on(
-    job: Job, plan: Plan | None, method: str, hands: Hands, stop: Stop, watch: Watcher | None
+    job: Job, plan: Plan | None, tuning: Tuning, hands: Hands, stop: Stop, watch: Watcher | None
 ) -> None:
     """Do what is left of a job.
 
@@ -79,11 +79,11 @@ def work_on(
     left = [unit for unit in store.own if unit.number not in cases]
     if not left:
         return
-    session = store.begin_session(_session(hands, method))
+    session = store.begin_session(_session(hands, tuning))
     candidates = sum(unit.counts["candidates"] for unit in done)
     start = progress_at(store.spec, store.own, cases, candidates)
     keep = partial(store.add, session=session)
-    task = Task(store.spec, Tuning(method=method), left, plan.shapes, keep, start, watch, stop)
+    task = Task(store.spec, tuning, left, plan.shapes, keep, start, watch, stop)
     try:
         is_done = hands.run(task)
     except KeyboardInterrupt:
@@ -107,12 +107,12 @@ def _same_plan(job: Job, workers: Workers | None) -> Plan:
     return plan
 
 
-def _session(hands: Hands, method: str) -> Session:
+def _session(hands: Hands, tuning: Tuning) -> Session:
     return Session(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         host=socket.gethostname(),
         devices=hands.in_words,
-        method=method,
+        method=tuning.method + (f" and {tuning.second}" if tuning.second else ""),
         version=version(),
         kernels=kernels_digest(),
     )

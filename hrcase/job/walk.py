@@ -21,9 +21,10 @@ from hrcase.cases import HRCase
 from hrcase.job.crew import Crew, Landed
 from hrcase.job.digests import blocks_digest, candidates_digest
 from hrcase.job.progress import Progress, Watcher
+from hrcase.job.twice import require_same
 from hrcase.job.units import MANY_UNITS, Unit, expected_cases
-from hrcase.pieces import Rule
-from hrcase.plan import PlannedBlock, Tuning, plan
+from hrcase.pieces import Piece, Rule
+from hrcase.plan import PlannedBlock, Tuning, by_method, plan
 from hrcase.refine import Refined, refine_chunk
 from hrcase.spec import SearchSpec
 from hrcase.workers import AHEAD, Errand, Workers
@@ -113,6 +114,7 @@ class _Flight:
     to_land: int = 0
     is_sent: bool = False
     ordinals: list[int] = field(default_factory=list)
+    again: list[int] = field(default_factory=list)  # by the second method
     ranges: list[tuple[int, int]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -122,6 +124,19 @@ class _Flight:
     def to_decide(self) -> int:
         """Arguments to decide."""
         return len(self.ordinals) + sum(hi - lo for lo, hi in self.ranges)
+
+    def add(self, landed: Landed, part: PlannedBlock) -> None:
+        """Count what an engine gave for a slice; of a second time no more than its candidates."""
+        self.to_land -= 1
+        self.seconds += landed.seconds
+        self.devices.add(landed.device)
+        if part.is_second:
+            self.again += landed.ordinals
+            return
+        self.ordinals += landed.ordinals
+        self.counts.update(landed.counts)
+        if part.method != "scan":
+            self.counts["tested_arguments"] += part.count
 
     def result(self, refined: Refined) -> UnitResult:
         """What the unit gave, its candidates having been decided."""
@@ -206,7 +221,7 @@ class Walk:
     def _send_all(self, units: Sequence[Unit], plan_ahead: bool) -> bool:
         """Hand out all slices; False when it was told to stop before."""
         for unit, blocks in self._planned(units, plan_ahead):
-            flight = _Flight(unit, blocks_digest(blocks))
+            flight = _Flight(unit, blocks_digest([b for b in blocks if not b.is_second]))
             for part in self._slices(flight, blocks):
                 if self.task.should_stop():
                     return False
@@ -252,15 +267,10 @@ class Walk:
         for future in finished:
             landed = future.result()
             flight, part = self._flying.pop(future)
-            flight.to_land -= 1
-            flight.ordinals += landed.ordinals
-            flight.counts.update(landed.counts)
-            flight.seconds += landed.seconds
-            flight.devices.add(landed.device)
-            if part.method != "scan":
-                flight.counts["tested_arguments"] += part.count
+            flight.add(landed, part)
             self.seconds["kernels, all workers"] += landed.seconds
-            self._advance(flight.unit, part.count, len(landed.ordinals))
+            if not part.is_second:
+                self._advance(flight.unit, part.count, len(landed.ordinals))
             self._take(flight)
         if finished:
             self._tell()
@@ -270,6 +280,9 @@ class Walk:
         """Put a unit aside to be decided, if all of it is through."""
         if flight.is_sent and flight.to_land == 0:
             flight.ordinals.sort()
+            if self.task.tuning.second is not None:
+                found = flight.ordinals, flight.again
+                require_same(self.spec, flight.unit.piece, self.task.tuning, *found, flight.devices)
             self.landed.append(flight)
             self._waiting += flight.to_decide
 
@@ -352,8 +365,16 @@ def _plan_units(
 ) -> list[list[PlannedBlock]]:
     """The blocks of some units, without the budgets, which cost more to send than all the rest."""
     return [
-        [replace(planned, budget=None) for planned in plan(spec, unit.piece, tuning)]
+        [replace(planned, budget=None) for planned in _all_blocks(spec, unit.piece, tuning)]
         if unit.piece.rule is Rule.SEARCHED
         else []
         for unit in units
     ]
+
+
+def _all_blocks(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
+    """The blocks of a part of a piece, and each once more for the second method."""
+    for planned in plan(spec, piece, tuning):
+        yield planned
+        if tuning.second is not None and planned.block is not None:
+            yield by_method(planned, tuning.second)

@@ -14,7 +14,7 @@ from hrcase.roundings import Number, number_of
 from hrcase.sample import Distances, sample
 from hrcase.spec import SearchSpec, everything
 
-SAMPLE = Distances(hardest=30, easiest=12)
+SAMPLE_HARDEST = 30
 SAMPLE_COUNT = 360
 SAMPLE_SEED = 1
 DEFAULT_FORMAT = "binary64"
@@ -39,10 +39,11 @@ class Arguments:
 
 def drawn(function: str, form: Format) -> Arguments:
     """A sample of arguments all over the domain, always the same one; raises as `sample`."""
-    spec = SearchSpec(function, form, form, SAMPLE.easiest, "all", everything(form))
-    cases = sample(spec, SAMPLE, SAMPLE_COUNT, SAMPLE_SEED).cases
+    distances = Distances.usual(form, SAMPLE_HARDEST)
+    spec = SearchSpec(function, form, form, distances.easiest, "all", everything(form))
+    cases = sample(spec, distances, SAMPLE_COUNT, SAMPLE_SEED).cases
     source = (
-        f"a sample, as of: hrcase sample {function} --format {form.name} --distance {SAMPLE} "
+        f"a sample, as of: hrcase sample {function} --format {form.name} --distance {distances} "
         f"--count {SAMPLE_COUNT} --seed {SAMPLE_SEED}"
     )
     return Arguments(form, [number_of(form, case.x) for case in cases], source)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from itertools import chain, islice, repeat
 from typing import Protocol
 
-from hrcase.enclosure import OutOfReach, by_mpfr
+from hrcase.enclosure import Interval, OutOfReach, TooWide, by_mpfr
 from hrcase.formats import Format, scale
 from hrcase.functions.base import Function
 from hrcase.libm.child import Answers
 from hrcase.libm.encoding import CType
 from hrcase.roundings import MODES, Number, roundings
-from hrcase.ziv import MOST_PRECISION, identical_bits, nearest_breakpoint
+from hrcase.ziv import identical_bits, most_precision, nearest_breakpoint
 
 BATCH = 1 << 13
 """Arguments handed to a library at a time."""
@@ -145,20 +145,27 @@ def _ask(
 def equal_bits(f: Function, form: Format, x: Number) -> int | None:
     """The bits of f(x) after the round bit that are all equal, as in HRCase.
 
-    None where f(x) is a number or a midpoint, or too near to one for MOST_PRECISION bits.
+    None where f(x) is a number or a midpoint, or too near to one to tell.
     """
     m, e = form.parts(x.magnitude)
     m = -m if x.negative else m
     exact = f.exact(scale(m, e))
+    if exact is not None:
+        return _bits(form, (exact, exact))
     precision = 2 * form.precision + 64
-    while precision <= MOST_PRECISION:
+    while precision <= most_precision(f):
         try:
-            y = by_mpfr(f, m, e, precision) if exact is None else (exact, exact)
+            bits = _bits(form, by_mpfr(f, m, e, precision))
+        except TooWide:
+            bits = None
         except OutOfReach:
             return None
-        point = nearest_breakpoint(form, "all", y)
-        bits = identical_bits(point) if point is not None and point.low > 0 else None
-        if bits is not None or exact is not None:
+        if bits is not None:
             return bits
         precision *= 2
     return None
+
+
+def _bits(form: Format, y: Interval) -> int | None:
+    point = nearest_breakpoint(form, "all", y)
+    return identical_bits(point) if point is not None and point.low > 0 else None

@@ -58,7 +58,7 @@ class Figures:
         """m, so that whatever is at most 2^-m ulp from f(x) is on its side of each breakpoint.
 
         A case with k identical bits is more than 2^-(k+2) ulp from its breakpoint, and an argument
-        that is no case at least 2^-M ulp from each, so that 2^-(M+1) will do.
+        that is no case at least 2^-M ulp from each, so that 2^-(M+1) will do (docs/formats.md).
 
         Args:
             most: identical bits of the cases, for a kind of breakpoint that was asked for; None

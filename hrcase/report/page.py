@@ -108,9 +108,9 @@ def _needed(figures: Figures) -> str:
     intro = (
         f"Whoever knows f(x) to within the error in the table can round it to {spec.out.name} "
         "correctly. This holds for every x that was searched or evaluated, exact cases apart; in "
-        "settled ranges of kinds (b) and (c) f(x) is nearer to a breakpoint than that, and their "
-        "theorem says which. The relative error is for results that are not subnormal. k is the "
-        "most bits after the round bit that are all equal."
+        "settled ranges of other kinds than (a) f(x) may be nearer to a breakpoint than that, and "
+        "the theorem says to which. The relative error is for results that are not subnormal. k is "
+        "the most bits after the round bit that are all equal."
     )
     head = (
         ("rounding", ON_LINE),
@@ -276,9 +276,9 @@ def _range_by_range(figures: Figures) -> str:
         ("|x| in", ON_LINE),
         ("arguments", NUMBER),
         ("cases", NUMBER),
-        ("where the law applies", NUMBER),
+        ("lawful cases", NUMBER),
         ("the law", NUMBER),
-        *((f"error for rounding {MODES[kind]}, ulps", NUMBER) for kind in kinds),
+        *((f"error, ulps, {MODES[kind]}", NUMBER) for kind in kinds),
         ("the law does not apply", TEXT),
     )
     rows = []
@@ -295,7 +295,10 @@ def _range_by_range(figures: Figures) -> str:
                 "; ".join(sorted(t.reasons)),
             )
         )
-    caption = "Ranges of x that were searched or evaluated, ascending in x."
+    caption = (
+        "Ranges of x that were searched or evaluated, ascending in x. Lawful cases are those where "
+        "the law applies; the error that rounding allows is the one of the first table."
+    )
     return f"<h2>Range by range</h2>\n{_table(caption, head, rows)}"
 
 
@@ -331,7 +334,7 @@ def _table(caption: str, head: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         for row in rows
     )
     inner = f"<table>\n<thead><tr>{names}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
-    return f'<p class="note">{escape(caption)}</p>\n' + _scroll(f"Table: {caption}", inner)
+    return f'<p class="caption">{escape(caption)}</p>\n' + _scroll(f"Table: {caption}", inner)
 
 
 def _scroll(name: str, inner: str) -> str:

@@ -97,7 +97,7 @@ def _beyond(spec: SearchSpec, lo: int, hi: int, piece: Piece) -> None:
 
 
 def _identity_parts(spec: SearchSpec, lo: int, hi: int) -> list[tuple[int, int]]:
-    """A range cut by input binades, on which f(x) - x is monotone by the entry; [] where not."""
+    """A range cut by input binades, on which f(x) - s x is monotone by the entry; [] where not."""
     inp, bound = spec.inp, spec.function.identity_below
     if lo <= 0 < hi or max(abs(inp.value(lo)), abs(inp.value(hi - 1))) >= bound:
         return []
@@ -113,10 +113,20 @@ def _leaves(inp: Format, exponent: int, ordinal: int) -> bool:
     return inp.parts(ordinal)[1] != exponent
 
 
-class _Line:
-    """G(x) = (f(x) - slope x)/spacing - offset, slope 0 or 1; f - G is an integer."""
+def _slope(spec: SearchSpec) -> mpq:
+    """s, where the entry says that f(x) is nearly s x."""
+    return scale(1, spec.function.slope_log2)
 
-    def __init__(self, spec: SearchSpec, axis: Axis, slope: int) -> None:
+
+def _step(spec: SearchSpec, ordinal: int) -> mpq:
+    """The distance of neighbouring s x, around an argument."""
+    return scale(1, spec.inp.parts(ordinal)[1] + spec.function.slope_log2)
+
+
+class _Line:
+    """G(x) = (f(x) - slope x)/spacing - offset, slope 0 or s = 2^slope_log2."""
+
+    def __init__(self, spec: SearchSpec, axis: Axis, slope: mpq | int) -> None:
         self.spec, self.axis, self.slope = spec, axis, slope
 
     def side(self, ordinal: int, position: mpq | int) -> int:
@@ -137,7 +147,7 @@ class _Line:
 
     def is_not_free(self, k: int, ordinal: int) -> bool:
         """Whether G(x) is not in [k, k + 1], or less than the window away from a breakpoint."""
-        low, high = (self.slope == 1 or self.axis.is_breakpoint(i) for i in (k, k + 1))
+        low, high = (self.slope != 0 or self.axis.is_breakpoint(i) for i in (k, k + 1))
         after = self.side(ordinal, k + self.axis.window if low else k) >= 0
         return not after or self.side(ordinal, k + 1 - self.axis.window if high else k + 1) > 0
 
@@ -149,9 +159,9 @@ def _no_case(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
         return
     parts = _identity_parts(spec, lo, hi)
     for first, end in parts:
-        if scale(1, spec.inp.parts(first)[1]) % axis.spacing != 0:
-            raise _fails(spec, first, end, "x is no multiple of the spacing of breakpoints")
-        stop = _first_near(_Line(spec, axis, 1), first, end)
+        if _step(spec, first) % axis.spacing != 0:
+            raise _fails(spec, first, end, f"{spec.function.tangent} is no multiple of the spacing")
+        stop = _first_near(_Line(spec, axis, _slope(spec)), first, end)
         if stop is not None:
             break
     if stop is not None:
@@ -189,31 +199,32 @@ def _near_value(spec: SearchSpec, lo: int, hi: int, axis: Axis, piece: Piece) ->
 
 
 def _near_argument(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
-    """Every argument is a case, near the breakpoint next to x (theorem 6 with slope 1)."""
+    """Every argument is a case, near the breakpoint next to s x (theorem 6 with slope s)."""
     parts = _identity_parts(spec, lo, hi)
     if not parts:
-        raise _fails(spec, lo, hi, "the entry does not say that f(x) - x is monotone there")
-    line = _Line(spec, axis, 1)
+        raise _fails(spec, lo, hi, "the entry does not say that f(x) - s x is monotone there")
+    line = _Line(spec, axis, _slope(spec))
     for first, end in parts:
-        if scale(1, spec.inp.parts(first)[1]) % axis.spacing != 0:
-            raise _fails(spec, first, end, "x is no multiple of the spacing of breakpoints")
+        if _step(spec, first) % axis.spacing != 0:
+            raise _fails(spec, first, end, f"{spec.function.tangent} is no multiple of the spacing")
         k = line.floor(first)
         _all_near(line, first, end, k if line.side(first, k + axis.window) < 0 else k + 1)
 
 
 def _on_breakpoints(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
-    """Exactly the x that are breakpoints are cases (theorem 7)."""
+    """Exactly the x whose s x is a breakpoint are cases (theorem 7)."""
     parts = _identity_parts(spec, lo, hi)
     if not parts:
-        raise _fails(spec, lo, hi, "the entry does not say that f(x) - x is monotone there")
+        raise _fails(spec, lo, hi, "the entry does not say that f(x) - s x is monotone there")
     for first, end in parts:
-        step = scale(1, spec.inp.parts(first)[1])
+        step = _step(spec, first)
         reach = min(axis.window * axis.spacing, step - axis.window * axis.spacing)
         for i in (first, end - 1):
-            x = spec.inp.value(i)
-            near = side(spec, i, x - reach) > 0 > side(spec, i, x + reach)
-            if not near or side(spec, i, x) == 0 or step >= axis.spacing:
-                raise _fails(spec, first, end, f"f(x) is not near enough to x at {at(spec.inp, i)}")
+            y = _slope(spec) * spec.inp.value(i)
+            near = side(spec, i, y - reach) > 0 > side(spec, i, y + reach)
+            if not near or side(spec, i, y) == 0 or step >= axis.spacing:
+                why = f"f(x) is not near enough to {spec.function.tangent} at {at(spec.inp, i)}"
+                raise _fails(spec, first, end, why)
 
 
 def _evaluate_some(spec: SearchSpec, piece: Piece, generator: random.Random) -> int:
@@ -243,9 +254,10 @@ def _expected(spec: SearchSpec, piece: Piece, ordinal: int) -> bool | None:
     x = spec.inp.value(ordinal)
     if piece.kind in ("a", "b"):
         return piece.kind == "b"
-    if not spec.function.contains(x) or piece.which == "images":
+    if not spec.function.contains(x) or piece.which in ("images", "powers"):
         return None
     if piece.which == "poles":
         return True
-    axis = axis_at(spec, x)
-    return axis is not None and axis.position(x).denominator == 1
+    y = _slope(spec) * x
+    axis = axis_at(spec, y)
+    return axis is not None and axis.position(y).denominator == 1

@@ -124,9 +124,9 @@ def planted_at(
 
 
 def is_lost(planted: tuple[Block, int]) -> bool:
-    """Does the walk pass over t?"""
+    """Does the walk pass over t? Unchecked: kernels broken on purpose would be found out."""
     block, t = planted
-    return t not in cpu.run(block, "farey")[0]
+    return t not in cpu.answer(block, "farey")[0]
 
 
 @contextmanager

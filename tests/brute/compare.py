@@ -70,13 +70,24 @@ def is_named(spec: SearchSpec, settlement: Settlement, ordinal: int, reference: 
             assert value.sign == reference[ordinal].value.sign, "no period"
         image = None if value is None else nearest(value, spec.out, spec.rounding)
         return image is not None and is_case(image, spec.bits)
+    if which == "powers":
+        return is_near_power(spec, ordinal)
     if which == "poles":
         return bool(spec.inp.value(ordinal).denominator != 1)
     assert which == "breakpoints"
-    if is_breakpoint(spec, ordinal):
+    if is_breakpoint(spec, ordinal, -1 if "whose x/2 is" in settlement.reason else 0):
         assert not reference[ordinal].is_exact  # so the theorem lists this one
         return True
     return False
+
+
+def is_near_power(spec: SearchSpec, ordinal: int) -> bool:
+    """Whether x^N is a breakpoint, less than 2^-bits ulp above one, or at most that below one."""
+    m, e = spec.inp.parts(ordinal)
+    n = int(spec.function_name.removeprefix("compound:"))
+    near = nearest(Value(1, m**n, n * e, True), spec.out, spec.rounding)
+    distance = None if near is None else scale(near.offset, near.exponent + spec.bits)
+    return distance is not None and -1 <= distance < 1
 
 
 def reduced(spec: SearchSpec, ordinal: int, period: int) -> tuple[int, int]:
@@ -96,8 +107,9 @@ def is_image(result: SearchResult, ordinal: int) -> bool:
     )
 
 
-def is_breakpoint(spec: SearchSpec, ordinal: int) -> bool:
-    """Whether the argument itself is a breakpoint of the output format."""
+def is_breakpoint(spec: SearchSpec, ordinal: int, slope_log2: int) -> bool:
+    """Whether the argument, or its half, is itself a breakpoint of the output format."""
     m, e = spec.inp.parts(ordinal)
-    here = nearest(Value(1 if m >= 0 else -1, abs(m), e, True), spec.out, spec.rounding)
+    value = Value(1 if m >= 0 else -1, abs(m), e + slope_log2, True)
+    here = nearest(value, spec.out, spec.rounding)
     return here is not None and here.is_exact

@@ -37,12 +37,64 @@ def arithmetic(precision: int) -> Arithmetic:
 
 def evaluate(name: str, x: mpq, bits: int) -> tuple[mpfr, bool]:
     """f(x) rounded to some bits, and whether f(x) is a dyadic rational; nan where undefined."""
+    family, _, n = name.partition(":")
+    if family in RATIONAL:
+        return rational(RATIONAL[family](x, int(n)), bits)
+    if family == "rootn":
+        return root(x, int(n), bits)
     cancelled = 64 * (int(x.denominator.bit_length()) // 64)  # as in 2^x - 1 for small x
     at = arithmetic(BITS + cancelled)
     y, is_exact = FORMULAS[name](at, x), EXACT[name](x)
     if is_exact and name not in ("exp2m1", "exp10m1"):  # integers, halves or quarters
         y = at.context.div(at.context.rint(at.context.mul(y, 4)), 4)
     return gmpy2.context(precision=bits).plus(y), is_exact
+
+
+MEMBERS = [
+    *(f"pown:{n}" for n in (2, 3, 5, -1, -2)),
+    *(f"rootn:{n}" for n in (2, 3, 4, -3)),
+    *(f"compound:{n}" for n in (2, 12, -1)),
+]
+"""Of the families those that are tested everywhere."""
+
+
+def power(x: mpq, n: int) -> mpq | None:
+    """x^n by multiplication; None for 0 to a negative power."""
+    product = mpq(1)
+    for _ in range(abs(n)):
+        product *= x
+    if n > 0:
+        return product
+    return 1 / product if product else None
+
+
+RATIONAL: dict[str, Callable[[mpq, int], mpq | None]] = {
+    "pown": power,
+    "compound": lambda x, n: power(1 + x, n) if x >= -1 else None,
+}
+
+
+def rational(value: mpq | None, bits: int) -> tuple[mpfr, bool]:
+    """A rational rounded, and whether nothing was lost."""
+    if value is None:
+        return mpfr("nan"), False
+    y = gmpy2.context(precision=bits).div(value.numerator, value.denominator)
+    return y, y.rc == 0
+
+
+def root(x: mpq, n: int, bits: int) -> tuple[mpfr, bool]:
+    """The n-th root: of the integer a 2^(n k) b^(n-1), over 2^k b, for x = a/b."""
+    if (x < 0 and n % 2 == 0) or (x == 0 and n < 0):
+        return mpfr("nan"), False
+    size, shift = abs(x), bits + 64
+    if n < 0:
+        size, n = 1 / size, -n
+    whole, remainder = gmpy2.iroot_rem(
+        (size.numerator << n * shift) * size.denominator ** (n - 1), n
+    )
+    value = mpq(whole, size.denominator << shift)
+    y, is_exact = rational(value if x >= 0 else -value, bits)
+    return y, is_exact and remainder == 0
 
 
 def exp2m1(at: Arithmetic, x: mpq) -> mpfr:

@@ -19,6 +19,28 @@ Real sin_half_turns(Real x) {
 
 Real cos_half_turns(Real x) { return sin_half_turns(0.5L - std::fabs(x - 2 * std::rint(x / 2))); }
 
+// By the asymptotic series from 24 on: its next term is below 2^-70.
+Real digamma(Real x) {
+    if (x < 0) return digamma(1 - x) - pi * cos_half_turns(x) / sin_half_turns(x);
+    Real sum = 0;
+    for (; x < 24; ++x) sum -= 1 / x;
+    const Real t = 1 / (x * x);
+    const Real series =
+        t * (1 / 12.0L -
+             t * (1 / 120.0L -
+                  t * (1 / 252.0L -
+                       t * (1 / 240.0L -
+                            t * (1 / 132.0L - t * (691 / 32760.0L - t / 12))))));
+    return sum + (std::log(x) - 1 / (2 * x) - series);
+}
+
+template <int n>
+Real power(Real x) {
+    Real product = 1;
+    for (int i = 0; i < (n < 0 ? -n : n); ++i) product *= x;
+    return n < 0 ? 1 / product : product;
+}
+
 using Function = double (*)(double);
 using LongFunction = Real (*)(Real);
 
@@ -58,6 +80,23 @@ constexpr LongFunction long_functions[] = {
     std::erfc,
     std::tgamma,
     std::lgamma,
+    digamma,
+    j0l,
+    j1l,
+    y0l,
+    y1l,
+    power<2>,
+    power<3>,
+    power<5>,
+    power<-1>,
+    power<-2>,
+    std::sqrt,
+    std::cbrt,
+    [](Real x) { return std::sqrt(std::sqrt(x)); },
+    [](Real x) { return 1 / std::cbrt(x); },
+    [](Real x) { return power<2>(1 + x); },
+    [](Real x) { return power<12>(1 + x); },
+    [](Real x) { return power<-1>(1 + x); },
 };
 
 template <typename Number>

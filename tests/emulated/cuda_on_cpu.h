@@ -149,7 +149,8 @@ inline unsigned __ballot_sync(unsigned, bool value) {
     });
 }
 inline bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
-inline unsigned __reduce_add_sync(unsigned, unsigned value) {
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+    if (mask == __activemask()) return value;
     return emulated::exchange(value, [] {
         unsigned sum = 0;
         for (int lane = 0; lane < emulated::LANES; ++lane)
@@ -162,6 +163,11 @@ inline unsigned long long atomicAdd(unsigned long long* at, unsigned long long v
     const unsigned long long before = *at;
     *at += value;
     return before;
+}
+inline long long __double_as_longlong(double value) {
+    long long bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 inline double __dadd_rn(double a, double b) { return a + b; }
 // Rounded upwards. The error of a + b in double is a double (Knuth's two sums).
