@@ -17,8 +17,9 @@ from hrcase.verify.balls import coefficients, hull, precision
 from hrcase.verify.document import Certificate, Piece
 from hrcase.verify.findings import Contradiction, Findings, at
 
-SWEPT = 64
-"""Integers that F must sweep beside its linear part for the law to be asked."""
+SWEPT = 1 << 16
+"""Integers that F must sweep beside its linear part for the law to be asked: what the first and the
+last of them add or lack is then far less than a deviation."""
 
 DEVIATIONS = 8
 LEAST_EXPECTED = 20.0
