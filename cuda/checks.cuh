@@ -4,7 +4,7 @@
 //   Seams           the cubics of neighbouring runs agree at their common end, those at the ends of
 //                   the block with P itself
 //   is_on_walk      q, x and their right neighbours are the walk's at that place
-//   is_table_at     a table of differences against its closed form
+//   is_table_at     a table of differences against its closed form; is_value_at its values alone
 //
 // None of them can fail without a fault; docs/faults.md has the proofs, what the checks find, and
 // what they do not.
@@ -109,8 +109,17 @@ HD bool is_same(const FareyRun<double>& a, const FareyRun<double>& b) {
            a.drift == b.drift && a.half == b.half && a.end == b.end;
 }
 
-// Is this the table at the domain of 2^log2_n arguments centred at t? All but the values shows up in
-// them a few steps later, so they are enough where the table has been stepped often.
+// Is this the table at the domain of 2^log2_n arguments centred at t?
 HD bool is_table_at(const DomainTable& table, const Cubic& cubic, i64 t, int log2_n) {
+    const DomainTable right = domain_table(cubic, t, log2_n);
+    bool same = true;
+    for (int j = 0; j <= 3; ++j) same = same && table.c.entry[j] == right.c.entry[j];
+    for (int j = 0; j <= 2; ++j) same = same && table.s.entry[j] == right.s.entry[j];
+    return same;
+}
+
+// Are its values? A difference that is wrong shows up in them one step later, though its top bits
+// may cancel in pairs of steps.
+HD bool is_value_at(const DomainTable& table, const Cubic& cubic, i64 t, int log2_n) {
     return table.c.value() == folded_value(cubic, t, log2_n) && table.s.value() == cubic.slope(t);
 }

@@ -88,8 +88,8 @@ class FareyBatch {
     // small q or is far from the run, and is narrowed to the run first.
     static constexpr int FEW = 3;
 
-    void walk_all(const FareyRun<Real>& run, FareyWalk<Real> walk, unsigned active) {
-        unsigned steps = 0;
+    void walk_all(const FareyRun<Real>& run, FareyWalk<Real> walk, const unsigned all) {
+        unsigned steps = 0, active = all;
         for (const unsigned most = static_cast<unsigned>(most_steps_); steps < most; ++steps) {
             INJECT(RUN, run);
             INJECT(WALK, walk);
@@ -100,19 +100,23 @@ class FareyBatch {
             active &= ~ended;
             for (; ended; ended &= ended - 1) {
                 const int lane = __builtin_ctz(ended);
-                sound += is_sound(lane, lane_of(run, lane), lane_of(walk, lane), steps);
+                ends_[lane] = lane_of(walk, lane), steps_[lane] = steps;
             }
-            if (!active) return;
+            if (!active) break;
             walk.step(run);
+        }
+        for (unsigned lanes = all & ~active; lanes; lanes &= lanes - 1) {
+            const int lane = __builtin_ctz(lanes);
+            sound += is_sound(lane, lane_of(run, lane));
         }
     }
 
-    // Is everything as it must be after so many steps: task, run, walk?
-    __attribute__((noinline)) bool is_sound(int lane, const FareyRun<double>& run,
-                                            const FareyWalk<double>& walk, double steps) const {
+    // Is everything as it must be when a walk is done: task, run, and where it stands?
+    HD bool is_sound(int lane, const FareyRun<double>& run) const {
         const FareyTask& task = tasks_[lane];
         return word_sum(task) == seals_[lane] && is_same(task.run, run) &&
-               task.walk.x <= -run.half && is_on_walk(run, task.slope, walk, steps);
+               task.walk.x <= -run.half &&
+               is_on_walk(run, task.slope, ends_[lane], steps_[lane]);
     }
 
     HD void cross(const FareyRun<Real>& run, const FareyWalk<Real>& walk,
@@ -152,6 +156,8 @@ class FareyBatch {
     const Sink& sink_;
     FareyTask tasks_[LANES<Real>];
     u64 seals_[LANES<Real>];
+    FareyWalk<double> ends_[LANES<Real>];  // where walks were done, and after how many steps
+    unsigned steps_[LANES<Real>];
     int waiting_ = 0;
     double most_steps_ = 0, most_crossed_ = 0;  // of those that wait
 };

@@ -78,7 +78,7 @@ __device__ void domains(const Polynomial& block, const Cubic* cubics, u64 run_co
                        (run << (run_log2 - domain_log2)) + first + k, &counters->written);
         }
         const i64 end = start + (static_cast<i64>(tested) << domain_log2);
-        holds = is_table_at(table, cubics[run], end + (i64{1} << (domain_log2 - 1)), domain_log2);
+        holds = is_value_at(table, cubics[run], end + (i64{1} << (domain_log2 - 1)), domain_log2);
     }
     __syncwarp();
     add_by_warp(&counters->domains, tested);

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hrcase.cli import main
+from hrcase.functions import REGISTRY
+from hrcase.functions.expression import expression_by_name
 from hrcase.job import weights
+from hrcase.job.identity import entry_version
 
 Captured = pytest.CaptureFixture[str]
 CPU = ("--device", "cpu", "--threads", "1")
@@ -69,6 +73,15 @@ def test_a_job_gives_the_same_list_and_claim(
     assert plain.read_bytes() == other.read_bytes()
     claims = [(tmp_path / f"{name}.{kind}.claim.json").read_bytes() for name in ("plain", "other")]
     assert claims[0] == claims[1]
+
+
+def test_a_job_knows_the_entries_of_the_functions_in_it() -> None:
+    other = replace(REGISTRY["exp"], exact_rule="something else")
+    versions = {
+        entry_version(expression_by_name("expr:x*exp(-x)", {"exp": exp}))
+        for exp in (REGISTRY["exp"], REGISTRY["exp"], other)
+    }
+    assert len(versions) == 2
 
 
 def test_a_batch_takes_expressions_by_name(capsys: Captured, tmp_path: Path) -> None:

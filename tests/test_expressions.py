@@ -24,7 +24,7 @@ from hrcase.job import units
 from hrcase.lattice import ROUNDINGS
 from hrcase.memory import SearchResult, search
 from hrcase.pieces import Rule
-from hrcase.plan import Tuning
+from hrcase.plan import Tuning, next_block
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 MULTIPLIER = int(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
@@ -121,6 +121,7 @@ SLICES = [
     (exp(-X * X) / TWO, mpq(5)),
     (X + exp(-X), mpq(31)),
     (tan(X) - sin(X), scale(5, -30)),
+    ((X - sin(X)) / X**2, scale(5, -102)),
 ]
 """Among them: where f turns, where it is nearly constant, where it is nearly x."""
 
@@ -293,6 +294,15 @@ def test_exact_values_that_rational_arithmetic_gives_are_exact() -> None:
     spec = SearchSpec("expr:x*x+exp(0)/3-1/3", BINARY16, BINARY16, 9, "all", region)
     result = search(spec, threads=1)
     assert result.exact and not result.undecided
+
+
+def test_next_to_a_removable_singularity_blocks_are_long() -> None:
+    """f is about x/6 there, and plain enclosures of its derivatives are about x^-3."""
+    lo = BINARY64.ordinal(scale(5, -522))
+    (piece,) = split(spec_of("(x-sin(x))/x^2", Region("", ((lo, lo + (1 << 44)),))))
+    assert piece.rule is Rule.SEARCHED
+    spec = spec_of("(x-sin(x))/x^2", everything(BINARY64))
+    assert next_block(spec, piece, lo, Tuning()).count == piece.count == 1 << 44
 
 
 def test_the_rules_of_the_registry_are_asked_at_dyadic_arguments_only() -> None:

@@ -186,7 +186,8 @@ from hrcase.toolchain import compile_host
 cpu.compile_host = lambda degree, limbs: compile_host(degree, limbs, sanitize=True)
 for degree in (1, 6):
     c = (1 << 150, 12345 << 130, 1 << 60, 1, 0, 0, 0)[: degree + 1]
-    block = Block(degree, 3, c, 1 << 186, -777, 9999, 10, 1 << 122, 7, (1 << 59, 1 << 59))
+    run_window = (1 << 122) + (1 << 30)  # 2^27 and more is what a cubic of 128 bits leaves out
+    block = Block(degree, 3, c, 1 << 186, -777, 9999, 10, run_window, 7, (1 << 59, 1 << 59))
     for method in ("scan", "lefevre", "regular"):
         assert len(cpu.run(block, method)[0]) > 0
 """

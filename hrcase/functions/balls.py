@@ -9,25 +9,20 @@ from __future__ import annotations
 from functools import lru_cache
 
 from flint import arb, arb_series, fmpq
-from flint import ctx as flint_context
 from gmpy2 import mpq
 
 from hrcase.formats import scale
 from hrcase.functions.base import Function, no_poles
 from hrcase.functions.exactly import reason_outside
-from hrcase.functions.series import tightened, with_constant
+from hrcase.functions.series import with_constant
 from hrcase.functions.tree import Binary, Call, Constant, Negative, Node, Number, Power, Variable
 from hrcase.functions.undefined import NotDefined, Undecided
 
 MOST_POLE_EXPONENT = 1 << 16
 """Ends of balls beyond 2^+-this are not written out as rationals to look for poles."""
 
-LOST_BITS = 64
-"""Coefficients at a point that lost more bits than this are computed again with more."""
-
-MOST_EXTRA_PRECISION = 8
-WIDE = 0.25
-"""A coefficient with a larger radius, relative to its middle, is enclosed again."""
+WIDE_EXPONENT = 0.25
+"""The ball of e^y is taken from the ends of y where its radius is larger."""
 
 
 def ball_value(node: Node, x: arb) -> arb:
@@ -110,63 +105,7 @@ def _applied(function: Function, y: arb) -> arb:
 
 def _is_wide_exp(function: Function, y: arb) -> bool:
     """Whether Arb's own ball for e^y would reach below 0: that of the ends does so much later."""
-    return function.name == "exp" and bool(y.rad() > WIDE)
-
-
-def narrow_series(node: Node, x: arb_series) -> arb_series:
-    """As ball_series, with more precision or Taylor's theorem where that is far narrower."""
-    if x[0].rad() == 0:
-        return _accurate(node, x)
-    series = ball_series(node, x)
-    if all(_is_narrow(series[j]) for j in range(x.prec)):
-        return series
-    other = tightened(lambda y: narrow_series_at(node, y), x)
-    chosen = [min(series[j], other[j], key=_radius) for j in range(x.prec)]
-    return arb_series(chosen, prec=x.prec)
-
-
-def narrow_series_at(node: Node, x: arb_series) -> arb_series:
-    """What Taylor's theorem needs: accurate at points, plain at balls."""
-    return _accurate(node, x) if x[0].rad() == 0 else ball_series(node, x)
-
-
-def _is_narrow(coefficient: arb) -> bool:
-    return bool(coefficient.rad() <= WIDE * abs(coefficient.mid())) or coefficient == 0
-
-
-def _radius(coefficient: arb) -> float:
-    return float(coefficient.rad()) if coefficient.is_finite() else float("inf")
-
-
-def _accurate(node: Node, x: arb_series) -> arb_series:
-    """At a point: cancellation is made up for by precision, as far as that goes."""
-    wanted = flint_context.prec
-    try:
-        for factor in range(1, MOST_EXTRA_PRECISION + 1):
-            flint_context.prec = wanted * factor
-            try:
-                series = ball_series(node, x)
-            except Undecided:
-                if factor == MOST_EXTRA_PRECISION:
-                    raise
-                continue
-            if _is_accurate(series, x[0], wanted):
-                break
-        return series
-    finally:
-        flint_context.prec = wanted
-
-
-def _is_accurate(series: arb_series, x: arb, wanted: int) -> bool:
-    """Whether errors are small: of each coefficient, or where it counts next to the first one."""
-    power = allowed = abs(series[0]).mid() * arb((1, LOST_BITS - wanted))
-    for j in range(series.prec):
-        error = series[j].rad()
-        if error > 0 and series[j].rel_accuracy_bits() < wanted - LOST_BITS:
-            power = abs(x) ** j
-            if not error * power <= allowed:
-                return False
-    return True
+    return function.name == "exp" and bool(y.rad() > WIDE_EXPONENT)
 
 
 def power_series(base: arb_series, exponent: int) -> arb_series:

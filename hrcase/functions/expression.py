@@ -10,11 +10,12 @@ from flint import arb, arb_series
 from gmpy2 import mpfr, mpq
 
 from hrcase.errors import ExpressionError
-from hrcase.functions.balls import ball_value, narrow_series
+from hrcase.functions.balls import ball_value
 from hrcase.functions.base import Function
 from hrcase.functions.brackets import bracket, directed
 from hrcase.functions.exactly import rational_value
 from hrcase.functions.grammar import parse
+from hrcase.functions.narrow import narrow_series
 from hrcase.functions.rounding import Bracket, correctly_rounded, exactly
 from hrcase.functions.tree import Node, has_variable, spell
 from hrcase.functions.undefined import NotDefined, Undecided

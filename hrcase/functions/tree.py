@@ -144,6 +144,18 @@ def _valuation(n: int, prime: int) -> tuple[int, int]:
     return k, n
 
 
+def functions_in(node: Node) -> list[Function]:
+    """The functions that occur, in their order, some perhaps more than once."""
+    match node:
+        case Call(function, of):
+            return [function, *functions_in(of)]
+        case Negative(of) | Power(of, _):
+            return functions_in(of)
+        case Binary(_, left, right):
+            return [*functions_in(left), *functions_in(right)]
+    return []
+
+
 def has_variable(node: Node) -> bool:
     """Whether x occurs."""
     match node:

@@ -11,7 +11,8 @@ from gmpy2 import mpq
 
 from hrcase.errors import JobMismatch
 from hrcase.formats import Format
-from hrcase.functions import Function, function_by_name
+from hrcase.functions import Expression, Function, function_by_name
+from hrcase.functions.tree import functions_in
 from hrcase.hexfloat import to_hex
 from hrcase.pieces import Settlement
 from hrcase.spec import Region, SearchSpec
@@ -25,10 +26,15 @@ def digest(*parts: object) -> str:
 
 
 def entry_version(function: Function) -> str:
-    """Names what the registry says of a function, as far as a result states or relies on it."""
+    """Names what the registry says of a function, as far as a result states or relies on it.
+
+    Of an expression: also of the functions in it.
+    """
     f = function
+    parts = functions_in(f.node) if isinstance(f, Expression) else []
     words = (f.name, f.formula, f.exact_rule, f.poles_in_words, f.symmetry, f.tails_in_words)
-    return digest(*words, str(f.lo), str(f.hi), f.closed, str(f.identity_below))[:16]
+    ends = str(f.lo), str(f.hi), f.closed, str(f.identity_below)
+    return digest(*words, *ends, *map(entry_version, parts))[:16]
 
 
 def spec_to_json(spec: SearchSpec) -> Json:
