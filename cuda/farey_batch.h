@@ -91,6 +91,7 @@ class FareyBatch {
     void walk_all(const FareyRun<Real>& run, FareyWalk<Real> walk, const unsigned all) {
         unsigned steps = 0, active = all;
         for (const unsigned most = static_cast<unsigned>(most_steps_); steps < most; ++steps) {
+            INJECT(TASK, tasks_);
             INJECT(RUN, run);
             INJECT(WALK, walk);
             const Crossing<Real> at = crossing_of(run, walk);

@@ -57,8 +57,10 @@ def emulated() -> Iterator[CudaEngine]:
 
 @pytest.mark.parametrize("name", device.LISTS)
 def test_a_flipped_bit_of_device_memory_is_found(emulated: CudaEngine, name: str) -> None:
-    rates = device.rates_of(emulated, device.LISTS[name], 4, seed=5)
-    assert rates.trials == 4
+    trials = 16 if name in ("cubics", "starts", "starts, after the walk") else 4
+    rates = device.rates_of(emulated, device.LISTS[name], trials, seed=1)
+    assert rates.trials == trials
+    assert rates.changed >= 1 or trials == 4
     assert rates.escaped == rates.same_twice == 0
 
 

@@ -77,7 +77,7 @@ PERSISTENT = {
     "1/q": Kind("farey", "WALK", ("r", "r_right")),
 }
 BUFFERS = {
-    "tasks that wait": Kind("farey", "TASK"),
+    "tasks that wait or are walked": Kind("farey", "TASK"),
     "candidates": Kind("farey", "CANDIDATES"),
     "counts": Kind("farey", "COUNTS"),
 }
