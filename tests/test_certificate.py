@@ -282,9 +282,16 @@ def keep_one_piece(data: Json) -> None:
 
 
 def reorder_pieces(data: Json) -> None:
-    """The searched piece at the end comes first, its units too: they seem to be another's."""
-    data["pieces"].insert(0, data["pieces"].pop())
-    data["units"].insert(0, data["units"].pop())
+    """A scanned piece comes before those below it, whose units seem to be its own: no blocks."""
+    place = max(i for i, piece in enumerate(data["pieces"]) if piece["rule"] == "scanned")
+    piece = data["pieces"][place]
+    at = next(i for i, unit in enumerate(data["units"]) if unit["first"] == piece["first"])
+    for unit in data["units"][:at]:
+        first, last = (BINARY16.ordinal(parse_number(unit[end])) for end in ("first", "last"))
+        rejected = last - first + 1 - len(unit["cases"]) - len(unit["exact"])
+        unit |= {"blocks": [], "counts": {}, "rejected": rejected}
+    data["pieces"].insert(0, data["pieces"].pop(place))
+    data["units"].insert(0, data["units"].pop(at))
 
 
 def shift_pieces(data: Json) -> None:
