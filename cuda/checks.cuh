@@ -43,6 +43,12 @@ NO_UNROLL
     return value.top();
 }
 
+// x 2^log2, but no more than 1/2: within that everything is.
+HD u128 widened(u128 x, u64 log2) {
+    const u128 half = static_cast<u128>(1) << 127;
+    return log2 < 127 && x <= half >> log2 ? x << log2 : half;
+}
+
 // How far a run's cubic may be from P cut to 128 bits at |t| <= H + 1, unit 2^-128: the run's window
 // holds that of P and D + T (lemma 12 of docs/method.md), which grow by (1 + 1/H)^D at most; 2 units
 // for what is cut off.
@@ -50,7 +56,7 @@ template <int D, int L>
 HD u128 seam_of(const Block<D, L>& block) {
     const u64 half = u64{1} << (block.run_log2 - 1);
     const u128 apart = block.run_window_value() - block.window.top() + 2;
-    return apart << (1 + 3 * D / (2 * half));
+    return widened(apart, 1 + 3 * D / (2 * half));
 }
 
 HD bool agree(u128 x, u128 y, u128 tolerance) { return magnitude(x - y) <= tolerance; }
@@ -69,7 +75,7 @@ struct Seams {
 
     HD bool join(const Cubic& cubic) {
         const bool holds = agree(value, cubic.value(-half - 1), tolerance);
-        value = cubic.value(half - 1), tolerance = 2 * seam;
+        value = cubic.value(half - 1), tolerance = widened(seam, 1);
         return holds;
     }
 

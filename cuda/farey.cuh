@@ -248,7 +248,7 @@ HD void each_near_image(const FareyWalk<double>& walk, double image, double tole
     const double shift = mm * walk.left;
     const double from = (static_cast<double>(first) + shift) * walk.r;
     const double to = (static_cast<double>(last) + shift) * walk.r;
-    if (!(to - from <= static_cast<double>(last - first) + 1)) return;  // r is wrong: do not hang
+    if (!(to - from <= static_cast<double>(last - first) + 1)) return;  // r is wrong (lemma 9): do not hang
     const double least = larger(image - tolerance, from - LEMMA_9_RUN * magnitude(from));
     const double most = smaller(image + tolerance, to + LEMMA_9_RUN * magnitude(to));
     const i64 end = static_cast<i64>(floor(most));

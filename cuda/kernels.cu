@@ -238,7 +238,7 @@ __global__ void check_seams(BLOCK, const Cubic* cubics, u64 run_count, Counters*
         const Cubic cubic = cubics[run];
         const u128 seam = seam_of(block);
         if (run + 1 < run_count)
-            holds = agree(cubic.value(half - 1), cubics[run + 1].value(-half - 1), 2 * seam);
+            holds = agree(cubic.value(half - 1), cubics[run + 1].value(-half - 1), widened(seam, 1));
         // With P at an odd u, where no bit of its coefficients vanishes modulo 1.
         const auto anchored = [&](i64 t) {
             return agree(cubic.value(t), value_at(block, start + half + t), seam);

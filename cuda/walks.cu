@@ -216,6 +216,7 @@ __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, i
                 Wide{index, at.first, walk}, &lists.counters->written);
     const bool again = lane < count && !wide && at.first <= at.last;
     const unsigned back = __ballot_sync(ALL_LANES, again);
+    __syncwarp();  // votes order no memory: all lanes have read their place
     if (again) queue.put(base + __popc(back & below), walk, at, owner);
     __syncwarp();
     return __popc(back);

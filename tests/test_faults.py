@@ -206,6 +206,12 @@ def test_twice_by_different_methods_gives_the_same_list(method: str) -> None:
     assert calls == 2 * (engine.calls - calls)
 
 
+def test_a_fault_of_the_second_method_is_counted_too() -> None:
+    engine = Faulty("cpu", range(1, 2), alarm)
+    result = search(SPEC, tuning=Tuning(second=second_method("farey")), engine=engine)
+    assert result.statistics.counts["faults"] == 1
+
+
 @pytest.mark.parametrize("at", [0, 1, 5])
 def test_a_lost_candidate_is_found_by_the_second_method(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch, at: int
@@ -268,3 +274,18 @@ def test_the_long_self_test_compares_methods(monkeypatch: pytest.MonkeyPatch) ->
     faulty = Faulty("it", range(8, 9), lose_one)
     with pytest.raises(SelfTestFailed, match=r"exp at .*, regular"):
         list(selftest(faulty, is_long=True))
+
+
+def test_seams_of_wide_windows_are_no_false_alarm() -> None:
+    """Terms that the cubics drop take them half a turn apart: any difference is within the windows.
+
+    P = C u^5 on two runs. The cubics are off by 4 C H^5 at their seam, to opposite sides, and the
+    windows hold 6 C H^5 = 0.3 each; four times that is more than 1.
+    """
+    half_log2 = 7
+    quintic = (1 << 256) // 20 >> 5 * half_log2
+    run_window = (3 << 128) // 10 + (1 << 40)
+    edge = 2 << half_log2
+    c = (0, 0, 0, 0, 0, quintic, 0, 0, 0)
+    block = Block(8, 4, c, 0, -edge, edge, half_log2 + 1, run_window, 6, (0, 0))
+    assert 0 in cpu.run(block, "scan")[0]

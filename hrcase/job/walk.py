@@ -126,12 +126,14 @@ class _Flight:
         return len(self.ordinals) + sum(hi - lo for lo, hi in self.ranges)
 
     def add(self, landed: Landed, part: PlannedBlock) -> None:
-        """Count what an engine gave for a slice; of a second time no more than its candidates."""
+        """Count what an engine gave for a slice; of a second time its candidates and faults."""
         self.to_land -= 1
         self.seconds += landed.seconds
         self.devices.add(landed.device)
         if part.is_second:
             self.again += landed.ordinals
+            if "faults" in landed.counts:
+                self.counts["faults"] += landed.counts["faults"]
             return
         self.ordinals += landed.ordinals
         self.counts.update(landed.counts)
