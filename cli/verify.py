@@ -1,6 +1,7 @@
 """hrcase verify: what a certificate, a job or a list stands on, checked by code of its own."""
 
 import json
+import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -26,7 +27,13 @@ from hrcase.verify.whole import DEFAULT_SAMPLE, Effort, verify_certificate
     show_default=True,
     help="Sub-intervals to search again, by another method.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="It chooses what is sampled.")
+@click.option(
+    "--seed",
+    type=int,
+    default=lambda: secrets.randbelow(1 << 32),
+    show_default="drawn anew, and printed",
+    help="It chooses what is sampled.",
+)
 @click.option("--full", is_flag=True, help="Search everything again: for small jobs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 def command(path: Path, sample: int, seed: int, full: bool, as_json: bool) -> None:

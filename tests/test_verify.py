@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -269,3 +270,14 @@ def test_a_list_without_its_claim_is_refused(listed: Path, capsys: Captured) -> 
     assert "write both with: hrcase search" in capsys.readouterr().err
     Path(f"{alone}.claim.json").write_text("{}")
     assert main.run(["verify", str(alone)]) == 2
+
+
+def test_nobody_knows_beforehand_what_is_sampled(listed: Path, capsys: Captured) -> None:
+    """A list could be true at the places of a seed that is always the same, and only there."""
+    said = set()
+    for given in ([], [], ["--seed", "5"]):
+        assert main.run(["verify", str(listed), "--sample", "1", *given]) == 0
+        seed = re.search(r"seed (\d+)", capsys.readouterr().out)
+        assert seed is not None
+        said.add(int(seed[1]))
+    assert len(said) == 3 and 5 in said

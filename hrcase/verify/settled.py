@@ -49,7 +49,9 @@ def check_settled(certificate: Certificate, findings: Findings, seed: int) -> No
             f"{by_entry} settled pieces stand on a theorem of the function's own "
             "(docs/functions.md, section 3)"
         )
-    findings.sampled.append(f"settled pieces: {evaluated} arguments evaluated, as their kinds say")
+    findings.sampled.append(
+        f"settled pieces: {evaluated} arguments evaluated, as their kinds say (seed {seed})"
+    )
 
 
 def _tail_of(spec: SearchSpec, piece: Piece) -> Tail | None:

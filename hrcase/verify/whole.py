@@ -196,6 +196,6 @@ def _scan(certificate: Certificate, findings: Findings, effort: Effort) -> None:
         on_argument()
     chance = -expm1(MOST_SCANNED * log1p(-1 / total))  # one may be chosen twice
     findings.sampled.append(
-        f"{MOST_SCANNED} of {total} arguments that are evaluated one by one: one missing case "
-        f"among them would have been seen with chance {chance:.3g}"
+        f"{MOST_SCANNED} of {total} arguments that are evaluated one by one (seed "
+        f"{effort.seed}): one missing case among them would have been seen with chance {chance:.3g}"
     )
