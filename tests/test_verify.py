@@ -18,7 +18,7 @@ from hrcase.functions.base import Function
 from hrcase.hexfloat import parse_number, to_hex
 from hrcase.spec import SearchSpec, everything
 from hrcase.verify import classify as module
-from hrcase.verify.again import Listed, compare
+from hrcase.verify.again import Covered, Listed, compare
 from hrcase.verify.axis import axis_of, side
 from hrcase.verify.classify import CASE, EXACT, FAR, classify
 from hrcase.verify.findings import Contradiction
@@ -234,3 +234,9 @@ def test_a_list_without_its_claim_is_refused(listed: Path, capsys: Captured) -> 
     assert "write both with: hrcase search" in capsys.readouterr().err
     Path(f"{alone}.claim.json").write_text("{}")
     assert main.run(["verify", str(alone)]) == 2
+
+
+def test_overlapping_places_count_once() -> None:
+    covered = Covered([(10, 20), (-5, 0), (15, 30), (16, 18), (40, 41)])
+    assert covered.arguments == 5 + 20 + 1
+    assert "seen with chance 0.26;" in covered.chances(100)
