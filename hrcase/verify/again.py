@@ -52,7 +52,7 @@ def _part(ordinals: Sequence[int], lo: int, hi: int) -> list[int]:
 
 @dataclass
 class Covered:
-    """How much was searched again.
+    """How much was searched again, places that overlap taken together.
 
     Attributes:
         ranges: half-open, in any order; they may overlap.
