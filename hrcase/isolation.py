@@ -287,7 +287,8 @@ def _number(end: mpfr) -> mpq:
 
 def _is_limited(low: mpfr, high: mpfr) -> bool:
     """Whether bounds are so near to each other that more precision may bring them nearer."""
-    return bool(high - low <= abs(high) * 2.0 ** (64 - RANGE_PRECISION))
+    width = high - low
+    return bool(gmpy2.is_finite(width) and width <= abs(high) * 2.0 ** (64 - RANGE_PRECISION))
 
 
 def beyond(spec: SearchSpec) -> Settlement:

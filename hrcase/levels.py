@@ -352,15 +352,18 @@ class _Cutter:
         if not slope and off < hi and self._is_deep(off, value):
             end = first_ordinal_where(off, hi, lambda i: not self._is_deep(i, value))
         settlement = close(self.spec, near)
-        if (first, end) == (on, off) and hi - lo <= flat.MOST_ROWS and off - on <= self.scan:
+        is_short = hi - lo <= flat.MOST_ROWS and off - on <= self.scan
+        if (first, end) == (on, off) and is_short and not slope:
             if lo < hi:
                 yield Piece(lo, hi, Rule.SCANNED)
             return
-        yield from self._rows(lo, first, key, settlement)
+        # Nearly r x: next to 0 rows would be many, and need very many bits.
+        rows = self._settled if slope else self._rows
+        yield from rows(lo, first, key, settlement)
         yield from self._settled(first, on, key, settlement)
         yield from self._on(on, off, key, near)
         yield from self._settled(off, end, key, settlement)
-        yield from self._rows(end, hi, key, settlement)
+        yield from rows(end, hi, key, settlement)
 
     def _is_deep(self, ordinal: int, value: mpq) -> bool:
         """Whether |f(x) - value| < 2^-DEEP, so that a row would need very many bits."""

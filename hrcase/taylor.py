@@ -12,7 +12,7 @@ in it, so the bound is proved, whatever f is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from flint import arb, arb_series
 from flint import ctx as flint_context
 from gmpy2 import mpq
 
-from hrcase.enclosure import Interval, lower_bound, upper_bound
+from hrcase.enclosure import MOST_EXPONENT, Interval, OutOfReach, lower_bound, upper_bound
 from hrcase.errors import SelfTestFailed
 from hrcase.formats import scale
 from hrcase.functions.base import Function
@@ -28,6 +28,9 @@ from hrcase.lattice import Lattice
 
 UNBOUNDED = scale(1, 1 << 20)
 """Stands for a derivative without a bound: no polynomial has a use with such a remainder."""
+
+NEGLIGIBLE = scale(1, -MOST_EXPONENT // 2)
+"""Beyond every end of a ball that is too near to 0 to be written out: erf' at 1000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,10 @@ def derivative_bounds(
 def _magnitude(coefficient: arb, axis: Lattice, stretch: Stretch, order: int) -> mpq:
     if not coefficient.is_finite():
         return UNBOUNDED
-    low, high = _scaled(coefficient, axis, stretch, order)
+    try:
+        low, high = _scaled(coefficient, axis, stretch, order)
+    except OutOfReach:
+        return UNBOUNDED
     return max(abs(low), abs(high))
 
 
@@ -133,7 +139,18 @@ def coefficients_at(f: Function, x: arb, degree: int) -> list[arb]:
 
 def _scaled(c: arb, axis: Lattice, stretch: Stretch, order: int) -> Interval:
     shift = stretch.exponent * order - axis.spacing_exponent
-    return scale(lower_bound(c), shift), scale(upper_bound(c), shift)
+    low, high = _end(c, lower_bound, -NEGLIGIBLE), _end(c, upper_bound, NEGLIGIBLE)
+    return scale(low, shift), scale(high, shift)
+
+
+def _end(c: arb, bound: Callable[[arb], mpq], outwards: mpq) -> mpq:
+    """An end of a ball; another number outwards of it where it is too near to 0."""
+    try:
+        return bound(c)
+    except OutOfReach as error:
+        if not error.vanishes:
+            raise
+        return outwards
 
 
 @contextmanager

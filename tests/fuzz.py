@@ -254,6 +254,7 @@ WORDS = (
     b"^-1",
     b"^99",
 )
+NAMES = (b"exp", b"pown:3", b"rootn:-2", b"compound:5", b"lgamma")
 LISTS = frozenset({0, 2, 7})
 JSON = (
     b"null",
@@ -281,6 +282,7 @@ READERS: dict[str, Reader] = {
     "batch": Reader(given(TOML), library(_batch), tokens=(b"every", b"[[search]]", b"true", b"-")),
     "tables": Reader(given(*TABLES), library(_table)),
     "intervals": Reader(given(b"1,2", b"-inf,0x1p-3", b"0.25,0.25001"), library(_words)),
+    "names": Reader(given(*NAMES), command("functions", "--", "{text}"), tokens=WORDS),
     "expressions": Reader(
         given(*EXPRESSIONS), command("check", "--expr", "{text}", "--", "0.75"), tokens=WORDS
     ),

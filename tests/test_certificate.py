@@ -52,6 +52,7 @@ ASKED = {
     "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
     "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
+    "twice": ("exp", BINARY32, BINARY32, 15, mpq(2), mpq(2) + mpq(1, 32)),
     "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }
 
@@ -61,7 +62,8 @@ def job_of(label: str, directory: Path) -> Path:
     text = f"{to_hex(lo) if label != 'log1p' else '-1.001'} <= x < {to_hex(hi)}"
     spec = SearchSpec(name, inp, out, bits, "all", interval(inp, lo, hi, text))
     job = create(directory / label, make_plan(spec))
-    tuning = Tuning(method="regular" if label == "regular" else "farey")
+    method = "regular" if label == "regular" else "farey"
+    tuning = Tuning(method=method, second="regular" if label == "twice" else None)
     with Stop(None) as stop, Workers(1) as workers:
         work_on(job, None, tuning, LocalHands(Crew([CpuEngine(1)]), workers), stop, None)
     job.close()
@@ -199,6 +201,11 @@ def set_function(name: str) -> Alter:
     return alter
 
 
+def toy_output(**changes: int) -> Alter:
+    """Another output format, under a name that stands for no known one."""
+    return set_asked("output_format", lambda form: {**form, "name": "toy", **changes})
+
+
 def neighbour(text: str, step: int, inp: Format = BINARY16) -> str:
     return to_hex(inp.value(inp.ordinal(parse_number(text)) + step))
 
@@ -259,6 +266,36 @@ def leave_out(data: Json) -> None:
     data["outside"].append([piece["first"], piece["last"], "no log there"])
 
 
+def widen_range(data: Json) -> None:
+    """One argument more is asked for, also in the words."""
+    asked = data["claim"]["asked"]
+    asked["ranges"] = [[asked["ranges"][0][0], neighbour(asked["ranges"][0][1], 1)]]
+    asked["text"] = f"-1.001 <= x < {neighbour(asked['ranges'][0][1], 1)}"
+
+
+def keep_one_piece(data: Json) -> None:
+    """The ranges shrink to what one piece covers; the sentence still speaks of all of it."""
+    piece = next(piece for piece in data["pieces"] if piece["rule"] == "searched")
+    for other in data["pieces"]:
+        if other is not piece:
+            without_units(data, other)
+    data["pieces"], data["outside"] = [piece], []
+    data["claim"]["asked"]["ranges"] = [[piece["first"], piece["last"]]]
+
+
+def reorder_pieces(data: Json) -> None:
+    """A scanned piece comes before those below it, whose units seem to be its own: no blocks."""
+    place = max(i for i, piece in enumerate(data["pieces"]) if piece["rule"] == "scanned")
+    piece = data["pieces"][place]
+    at = next(i for i, unit in enumerate(data["units"]) if unit["first"] == piece["first"])
+    for unit in data["units"][:at]:
+        first, last = (BINARY16.ordinal(parse_number(unit[end])) for end in ("first", "last"))
+        rejected = last - first + 1 - len(unit["cases"]) - len(unit["exact"])
+        unit |= {"blocks": [], "counts": {}, "rejected": rejected}
+    data["pieces"].insert(0, data["pieces"].pop(place))
+    data["units"].insert(0, data["units"].pop(at))
+
+
 def shift_pieces(data: Json) -> None:
     one, other = data["pieces"][0], data["pieces"][1]
     one["last"], other["first"] = neighbour(one["last"], 1), neighbour(other["first"], 1)
@@ -314,12 +351,23 @@ LIES = {
     "rounding": Lie(set_asked("rounding", "nearest"), "polynomial"),
     "function": Lie(set_function("log2p1"), "binade"),
     "function, next to it": Lie(set_function("atanh"), "binade"),
-    "range": Lie(set_asked("ranges", lambda r: [[r[0][0], neighbour(r[0][1], 1)]]), "tiling"),
-    "output precision": Lie(
-        put("claim", "asked", "output_format", "precision", value=10), "polynomial"
+    "range": Lie(widen_range, "tiling"),
+    "range, not in words": Lie(
+        set_asked("ranges", lambda r: [[r[0][0], neighbour(r[0][1], 1)]]), "asked"
     ),
-    "output emin": Lie(put("claim", "asked", "output_format", "emin", value=1), "polynomial"),
+    "words for the range": Lie(set_asked("text", ""), "asked"),
+    "words of a sign": Lie(set_asked("text", "x < 0"), "asked"),
+    "words of binades": Lie(set_asked("text", "2^-3 <= |x| < 2^0, x < 0"), "asked"),
+    "words without meaning": Lie(set_asked("text", "x in [-1, 0)"), "asked"),
+    "name of the format": Lie(put("claim", "asked", "format", "name", value="binary64"), "asked"),
+    "precision under a known name": Lie(
+        put("claim", "asked", "output_format", "precision", value=10), "asked"
+    ),
+    "output precision": Lie(toy_output(precision=10), "polynomial"),
+    "output emin": Lie(toy_output(emin=1), "polynomial"),
+    "all but one piece left out": Lie(keep_one_piece, "asked"),
     "pieces": Lie(shift_pieces, "tiling"),
+    "pieces in another order": Lie(reorder_pieces, "tiling"),
     "pieces, units and blocks": Lie(shift_everything, "polynomial"),
     "blocks across binades": Lie(merge_binades, "tiling"),
     "unit left out": Lie(drop_unit, "tiling"),
@@ -342,6 +390,7 @@ LIES = {
     "run": Lie(put(block, "run", value=lambda run: run + 8), "dropped terms", "regular"),
     "group": Lie(put(block, "group", value=50), "dropped terms"),
     "domain": Lie(put(block, "domain", value=lambda n: n + 20), "form", "regular"),
+    "domain of two arguments": Lie(put(block, "domain", value=1), "form", "regular"),
     "target": Lie(error(0), "target"),
     "remainder": Lie(error(1), "remainder"),
     "rounding of coefficients": Lie(error(2), "polynomial"),

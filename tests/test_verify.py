@@ -18,7 +18,7 @@ from hrcase.functions.base import Function
 from hrcase.hexfloat import parse_number, to_hex
 from hrcase.spec import SearchSpec, everything
 from hrcase.verify import classify as module
-from hrcase.verify.again import Listed, compare
+from hrcase.verify.again import Covered, Listed, compare
 from hrcase.verify.axis import axis_of, side
 from hrcase.verify.classify import CASE, EXACT, FAR, classify
 from hrcase.verify.findings import Contradiction
@@ -100,6 +100,16 @@ def test_what_lines_lose_by_being_cut_is_taken_into_account() -> None:
         slope, place = generator.getrandbits(512), generator.randrange(-(1 << 16), 1 << 16)
         target = Target([-slope * place % modulus, slope], modulus, 0)
         assert list(near_integers(target, -(1 << 16), 1 << 16)) == [place]
+
+
+def test_places_that_overlap_are_counted_once() -> None:
+    generator, covered, seen = random.Random(7), Covered(), set[int]()
+    for _ in range(60):
+        lo = generator.randrange(380)
+        hi = lo + generator.randint(1, 20)
+        covered.ranges.append((lo, hi))
+        seen |= set(range(lo, hi))
+        assert covered.arguments == len(seen)
 
 
 def test_what_is_listed_and_not_found_is_seen_too() -> None:
@@ -205,6 +215,27 @@ def test_altered_lists_are_refused(listed: Path, capsys: Captured) -> None:
         assert f"check {check}:" in capsys.readouterr().err
 
 
+def test_a_claim_beyond_what_was_checked_is_refused(listed: Path, capsys: Captured) -> None:
+    """The sentence goes with the words; the ranges are what is checked."""
+    path = Path(altered(listed, listed.read_text().splitlines(keepends=True)))
+    beside = Path(f"{path}.claim.json")
+    claim = json.loads(beside.read_text())
+    sentence = claim["sentence"].replace("-1 <= x < 2 and ", "")
+    assert sentence != claim["sentence"]
+    wider = {**claim, "sentence": sentence, "asked": {**claim["asked"], "text": ""}}
+    left_out = {**claim, "removed": ["[0x1p+0, 0x1.8p+0]: no exp there"]}
+    left_out["sentence"] = sentence_of_a_part(claim["sentence"])
+    for data, check in ((wider, "asked"), (left_out, "domain")):
+        beside.write_text(json.dumps(data))
+        assert main.run(["verify", str(path), "--sample", "1"]) == 7
+        assert f"check {check}:" in capsys.readouterr().err
+
+
+def sentence_of_a_part(sentence: str) -> str:
+    """What the claim says where a part of what was asked for is not covered."""
+    return sentence.replace(" below; b", " below, or in one that is not covered; b")
+
+
 def test_a_claim_in_other_words_is_refused(listed: Path, capsys: Captured) -> None:
     path = Path(altered(listed, listed.read_text().splitlines(keepends=True)))
     beside = Path(f"{path}.claim.json")
@@ -234,3 +265,9 @@ def test_a_list_without_its_claim_is_refused(listed: Path, capsys: Captured) -> 
     assert "write both with: hrcase search" in capsys.readouterr().err
     Path(f"{alone}.claim.json").write_text("{}")
     assert main.run(["verify", str(alone)]) == 2
+
+
+def test_overlapping_places_count_once() -> None:
+    covered = Covered([(10, 20), (-5, 0), (15, 30), (16, 18), (40, 41)])
+    assert covered.arguments == 5 + 20 + 1
+    assert "seen with chance 0.26;" in covered.chances(100)

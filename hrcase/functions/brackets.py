@@ -17,7 +17,7 @@ from gmpy2 import mpfr, mpq
 from hrcase.formats import scale
 from hrcase.functions.base import Function, no_poles, nowhere
 from hrcase.functions.exactly import reason_outside
-from hrcase.functions.rounding import Bracket, as_rational
+from hrcase.functions.rounding import Bracket, as_rational, round_rational
 from hrcase.functions.tree import Binary, Call, Constant, Negative, Node, Number, Power, Variable
 from hrcase.functions.undefined import NotDefined, Undecided
 
@@ -73,10 +73,7 @@ def bracket(node: Node, at: Directed, x: Bracket) -> Bracket:
 
 
 def _number(at: Directed, value: mpq) -> Bracket:
-    numerator, denominator = (
-        mpfr(part, max(2, int(part.bit_length()))) for part in (value.numerator, value.denominator)
-    )
-    return at.down.div(numerator, denominator), at.up.div(numerator, denominator)
+    return round_rational(at.down, value), round_rational(at.up, value)
 
 
 def _operation(operator: str, at: Directed, left: Bracket, right: Bracket) -> Bracket:

@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import gmpy2
 from flint import arb, arb_series
 from gmpy2 import mpfr, mpq
 
-from hrcase.errors import ExpressionError
+from hrcase.errors import ExpressionError, InputError
 from hrcase.functions.balls import ball_value
 from hrcase.functions.base import Function
-from hrcase.functions.brackets import bracket, directed
+from hrcase.functions.brackets import MOST_EXPONENT, bracket, directed
 from hrcase.functions.exactly import rational_value
 from hrcase.functions.grammar import parse
 from hrcase.functions.narrow import narrow_series
-from hrcase.functions.rounding import Bracket, correctly_rounded, exactly
+from hrcase.functions.rounding import Bracket, as_rational, exactly, round_rational
 from hrcase.functions.tree import Node, has_variable, spell
 from hrcase.functions.undefined import NotDefined, Undecided
+from hrcase.hexfloat import to_hex
 
 EXPRESSION = "expr:"
 """What the name of an expression begins with."""
@@ -97,7 +99,7 @@ def _expression(tree: Node) -> Expression:
     return Expression(
         name=EXPRESSION + text,
         formula=text,
-        mpfr=correctly_rounded(lambda at, x: around(at.down.precision, x), exact),
+        mpfr=partial(_rounded, tree),
         bracket=around,
         decided_bits=DECIDED_BITS,
         arb=partial(_arb, tree),
@@ -124,6 +126,41 @@ def _bracket(tree: Node, precision: int, x: mpfr) -> Bracket:
         return bracket(tree, directed(precision), (x, x))
     except (NotDefined, Undecided):
         return mpfr("nan"), mpfr("nan")
+
+
+def _rounded(tree: Node, context: gmpy2.context, x: mpfr) -> mpfr:
+    """f(x) as a context rounds it: so are both ends of a bracket; NaN where f has no value.
+
+    Values beyond 2^(MOST_EXPONENT/2) may come out as a smaller number beyond it.
+
+    Raises:
+        InputError: DECIDED_BITS bits do not tell how it is rounded.
+    """
+    value = _exact(tree, as_rational(x))
+    if value is not None:
+        return round_rational(context, value)
+    precision = max(LEAST_PRECISION, context.precision)
+    low, high = mpfr("nan"), mpfr("nan")
+    while precision <= DECIDED_BITS:
+        low, high = _limited(*_bracket(tree, precision, x))
+        ends = context.plus(low), context.plus(high)
+        if ends[0] == ends[1]:
+            return ends[0]
+        precision *= 2
+    if gmpy2.is_nan(low):
+        return low
+    raise InputError(
+        f"{DECIDED_BITS} bits do not tell how {spell(tree)} is rounded at "
+        f"{to_hex(as_rational(x))}: it may be exact; leave this x out"
+    )
+
+
+def _limited(low: mpfr, high: mpfr) -> Bracket:
+    """Bounds of the same sign that are beyond every format, but for one that is infinite."""
+    for near, far in ((low, high), (high, low)):
+        if gmpy2.is_infinite(far) and gmpy2.get_exp(near) > MOST_EXPONENT // 2 and near * far > 0:
+            return near, near
+    return low, high
 
 
 def _arb(tree: Node, x: arb) -> arb:

@@ -120,6 +120,13 @@ def round_dyadic(context: gmpy2.context, value: mpq) -> mpfr:
     return context.div_2exp(significand, value.denominator.bit_length() - 1)
 
 
+def round_rational(context: gmpy2.context, value: mpq) -> mpfr:
+    """Any rational, rounded as a context says."""
+    parts = (int(value.numerator), int(value.denominator))
+    numerator, denominator = (mpfr(part, max(part.bit_length(), 2)) for part in parts)
+    return context.div(numerator, denominator)
+
+
 def exactly(value: mpq) -> mpfr:
     """A dyadic rational as an mpfr."""
     return round_dyadic(_towards(_width(value), gmpy2.RoundToNearest), value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flint import arb
 from gmpy2 import mpq
@@ -52,24 +52,44 @@ def _part(ordinals: Sequence[int], lo: int, hi: int) -> list[int]:
 
 @dataclass
 class Covered:
-    """How much was searched again.
+    """How much was searched again, places that overlap taken together.
 
     Attributes:
-        expected: cases in it by the law 2w.
+        ranges: half-open, in any order; they may overlap.
+        found: cases in them.
+        most_window: the windows of all binades are about the same; the largest one.
     """
 
-    places: int = 0
-    arguments: int = 0
+    ranges: list[tuple[int, int]] = field(default_factory=list)
     evaluated: int = 0
-    found: int = 0
-    expected: float = 0.0
+    found: set[int] = field(default_factory=set)
+    most_window: float = 0.0
+
+    @property
+    def arguments(self) -> int:
+        """Those in the ranges, each counted once."""
+        total, end = 0, None
+        for lo, hi in sorted(self.ranges):
+            first = lo if end is None else max(lo, end)
+            total += max(0, hi - first)
+            end = hi if end is None else max(end, hi)
+        return total
+
+    def in_words(self, arguments: int) -> str:
+        """What was searched, of so many arguments."""
+        return (
+            f"{len(self.ranges)} sub-intervals, {self.arguments:.4g} of {arguments:.4g} arguments, "
+            f"by counting points near lines, {self.evaluated} arguments of them evaluated: "
+            f"{len(self.found)} cases, as listed; {self.chances(arguments)}"
+        )
 
     def chances(self, arguments: int) -> str:
-        """With which chance something missing would have been seen."""
+        """With which chance something missing would have been seen; 2w is the law's share."""
         share = self.arguments / arguments
+        expected = 2 * self.most_window * self.arguments
         return (
             f"one missing case, anywhere, would have been seen with chance {share:.3g}; a list "
-            f"that lacks a share q of its cases with chance 1 - exp(-{self.expected:.3g} q)"
+            f"that lacks a share q of its cases with chance 1 - exp(-{expected:.3g} q)"
         )
 
 
@@ -123,11 +143,10 @@ def search_place(
         near = [lo + u - place.lo for u in near_integers(target, place.lo, last)]
     compare(spec, lo, end, near, listed)
     compare(spec, lo, few.stop, few, listed)
-    covered.places += 1
-    covered.arguments += end - lo
+    covered.ranges.append((lo, end))
     covered.evaluated += len(few) + len(near)
-    covered.found += len(listed.within(lo, end).cases)
-    covered.expected += 2 * float(axis.window) * (end - lo)
+    covered.found |= set(listed.within(lo, end).cases)
+    covered.most_window = max(covered.most_window, float(axis.window))
 
 
 def compare(spec: SearchSpec, lo: int, hi: int, near: Iterable[int], listed: Listed) -> None:

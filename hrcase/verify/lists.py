@@ -19,12 +19,14 @@ from hrcase.export.reader import read_list
 from hrcase.hexfloat import parse_number
 from hrcase.spec import SearchSpec
 from hrcase.verify.again import Covered, Listed, choose, compare, search_place
+from hrcase.verify.asked import check_asked
 from hrcase.verify.axis import Axis
 from hrcase.verify.cases import check_rows
 from hrcase.verify.classify import CASE, classify
 from hrcase.verify.document import spec_of
 from hrcase.verify.findings import Contradiction, Findings, at
 from hrcase.verify.monotone import one_axis
+from hrcase.verify.tiling import require_outside
 from hrcase.verify.whole import Effort
 from hrcase.ziv import refine
 
@@ -67,6 +69,7 @@ def verify_list(path: Path, effort: Effort) -> Findings:
     if claim.get("complete") is not True:
         findings.stated.append("the list is not complete, by its claim: nothing was searched")
         return findings
+    check_asked(spec)
     expected = complete_sentence(spec, bool(claim.get("removed")))
     if claim.get("sentence") != expected:
         raise Contradiction(
@@ -130,7 +133,9 @@ def _sample(
     spec: SearchSpec, claim: dict[str, object], cases: list[int], findings: Findings, effort: Effort
 ) -> None:
     """Search places of the ranges; in settled ones evaluate an argument."""
-    settled = _ranges(spec, claim, "settled") + _ranges(spec, claim, "removed")
+    removed = _ranges(spec, claim, "removed")
+    require_outside(spec, ((lo, hi) for lo, hi, _ in removed))
+    settled = _ranges(spec, claim, "settled") + removed
     generator, covered, listed = random.Random(effort.seed), Covered(), Listed(cases, None)
     on_place = effort.tell("sampling", effort.sample)
     skipped = 0
@@ -147,9 +152,8 @@ def _sample(
         _search(spec, ordinal, end, listed, covered)
     arguments = sum(hi - lo for lo, hi in spec.region.ranges)
     findings.sampled.append(
-        f"{covered.places} sub-intervals, {covered.arguments:.4g} of {arguments:.4g} arguments, by "
-        f"counting points near lines ({skipped} more places, in settled ranges, evaluated; seed "
-        f"{effort.seed}): {covered.found} cases, as listed; {covered.chances(arguments)}"
+        f"seed {effort.seed}: {covered.in_words(arguments)}; {skipped} more places, in settled "
+        "ranges, evaluated"
     )
 
 
@@ -167,7 +171,7 @@ def _search(spec: SearchSpec, lo: int, hi: int, listed: Listed, covered: Covered
     found = _binade_from(spec, lo, hi)
     if found is None:
         compare(spec, lo, lo + 1, [lo], listed)
-        covered.places, covered.arguments = covered.places + 1, covered.arguments + 1
+        covered.ranges.append((lo, lo + 1))
     else:
         search_place(spec, found[0], lo, found[1], listed, covered)
 

@@ -51,7 +51,7 @@ def windows(block: Block) -> tuple[int, int, tuple[int, int]]:
     lines = [0, 0]
     if block.domain:
         quadratic, cubic = block.curve
-        for i, n in enumerate((1 << block.domain, 1 << block.domain - 3)):
+        for i, n in enumerate((scale(1, block.domain), scale(1, block.domain - 3))):
             line = scale(n, -LINE_BITS - 1) + scale(1, -LINE_BITS)
             whole = of_run + quadratic * n**2 / 8 + cubic * n**3 / 8 + line
             lines[i] = _ceil(whole * (1 << 64))

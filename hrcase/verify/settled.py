@@ -57,7 +57,8 @@ def _tail_of(spec: SearchSpec, piece: Piece) -> Tail | None:
     first, last = spec.inp.value(piece.lo), spec.inp.value(piece.hi - 1)
     for tail in spec.function.tails(spec.inp, spec.out, spec.bits, spec.rounding):
         is_inside = tail.lo <= first and last <= tail.hi
-        if is_inside and (tail.kind, tail.which) == (piece.kind, piece.which) and not piece.near:
+        stated = piece.kind, piece.which, piece.near
+        if is_inside and (tail.kind, tail.which, None) == stated:
             return tail
     return None
 

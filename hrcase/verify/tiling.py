@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from hrcase.spec import SearchSpec
 from hrcase.verify.document import Certificate, Piece, Range, Unit
@@ -12,6 +13,13 @@ from hrcase.verify.findings import Contradiction, Findings, at, within
 def check_tiling(certificate: Certificate, findings: Findings) -> None:
     """Raises Contradiction at the first gap or overlap."""
     spec = certificate.spec
+    for before, after in pairwise(certificate.pieces):
+        if before.lo > after.lo:
+            raise Contradiction(
+                "tiling",
+                f"the piece at {at(spec.inp, after.lo)} comes after that at "
+                f"{at(spec.inp, before.lo)}",
+            )
     parts = sorted(
         [
             *((p.lo, p.hi) for p in certificate.pieces),
@@ -74,8 +82,17 @@ def _one_input_binade(spec: SearchSpec, lo: int, hi: int) -> None:
 
 def check_outside(certificate: Certificate, findings: Findings) -> None:
     """What is not searched lies beyond the ends of the domain, or is a pole."""
-    f, inp = certificate.spec.function, certificate.spec.inp
-    for lo, hi, _ in certificate.outside:
+    require_outside(certificate.spec, ((lo, hi) for lo, hi, _ in certificate.outside))
+    if certificate.outside:
+        findings.proved.append(
+            f"{len(certificate.outside)} ranges that are left out lie outside of the domain"
+        )
+
+
+def require_outside(spec: SearchSpec, ranges: Iterable[Range]) -> None:
+    """Raises Contradiction where f is defined in one of these half-open ranges."""
+    f, inp = spec.function, spec.inp
+    for lo, hi in ranges:
         first, last = inp.value(lo), inp.value(hi - 1)
         is_outside = not f.contains(first) and not f.contains(last)
         is_beyond = last <= f.lo or first >= f.hi or (lo + 1 == hi)
@@ -84,7 +101,3 @@ def check_outside(certificate: Certificate, findings: Findings) -> None:
                 "domain",
                 f"{f.name} is defined somewhere in {within(inp, lo, hi)}, which is left out",
             )
-    if certificate.outside:
-        findings.proved.append(
-            f"{len(certificate.outside)} ranges that are left out lie outside of the domain"
-        )

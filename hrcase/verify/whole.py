@@ -7,12 +7,14 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from math import expm1, log1p
 
 from hrcase.claim import make_claim, undecided_among
 from hrcase.pieces import Piece as ClaimedPiece
 from hrcase.pieces import Removed, Rule, Settlement
 from hrcase.spec import SearchSpec
 from hrcase.verify.again import Covered, Listed, choose, compare, search_place
+from hrcase.verify.asked import check_asked
 from hrcase.verify.axis import Axis
 from hrcase.verify.cases import candidates_digest, check_cases, target_of_block
 from hrcase.verify.document import Certificate, Unit
@@ -54,6 +56,7 @@ def verify_certificate(certificate: Certificate, effort: Effort) -> Findings:
         Contradiction: naming the check and the numbers.
     """
     findings = Findings()
+    check_asked(certificate.spec)
     check_tiling(certificate, findings)
     check_outside(certificate, findings)
     _check_claim(certificate)
@@ -129,11 +132,7 @@ def _search_some(
         search_place(spec, axes[pieces[place][0]], lo, pieces[place][1], listed, covered)
         on_place()
     arguments = sum(hi - lo for lo, hi in pieces)
-    findings.sampled.append(
-        f"{covered.places} sub-intervals, {covered.arguments:.4g} of {arguments:.4g} arguments, by "
-        f"counting points near lines, {covered.evaluated} arguments of them evaluated (seed "
-        f"{effort.seed}): {covered.found} cases, as listed; {covered.chances(arguments)}"
-    )
+    findings.sampled.append(f"seed {effort.seed}: {covered.in_words(arguments)}")
 
 
 def _search_all(certificate: Certificate, findings: Findings, on_unit: Callable[[], None]) -> None:
@@ -191,7 +190,8 @@ def _scan(certificate: Certificate, findings: Findings, effort: Effort) -> None:
         _, ordinal = choose(generator, ranges)
         compare(spec, ordinal, ordinal + 1, [ordinal], listed)
         on_argument()
+    chance = -expm1(MOST_SCANNED * log1p(-1 / total))  # one may be chosen twice
     findings.sampled.append(
         f"{MOST_SCANNED} of {total} arguments that are evaluated one by one: one missing case "
-        f"among them would have been seen with chance {MOST_SCANNED / total:.3g}"
+        f"among them would have been seen with chance {chance:.3g}"
     )
