@@ -7,11 +7,10 @@ from typing import NamedTuple
 import gmpy2
 from gmpy2 import mpq
 
-from hrcase.enclosure import OutOfReach, TooWide, by_mpfr, exact_value, rounded
+from hrcase.enclosure import exact_value, rounded
 from hrcase.formats import Format, scale
 from hrcase.functions.base import Function
 from hrcase.hexfloat import to_hex
-from hrcase.ziv import most_precision
 
 MODES = ("RN", "RU", "RD", "RZ")
 """To nearest, ties to even; up; down; to zero."""
@@ -49,13 +48,12 @@ def roundings(f: Function, inp: Format, out: Format, x: Number) -> tuple[Number,
     between the neighbours a and b, no breakpoint does, and their middle is rounded as f(x) is. (So
     it is where a or b lies beyond 2^(+-MOST_EXPONENT): below all numbers, or above.)
 
-    Expressions have no such evaluator, but brackets: see `_by_brackets`.
+    Raises:
+        InputError: f is an expression, and its B bits do not tell a or b.
     """
     m, e = inp.parts(x.magnitude)
     m = -m if x.negative else m
     value = scale(m, e)
-    if f.bracket is not None:
-        return _by_brackets(f, out, m, e)
     if next(f.poles(value, value), None) is not None:
         return None
     low, high = (
@@ -71,28 +69,6 @@ def roundings(f: Function, inp: Format, out: Format, x: Number) -> tuple[Number,
     return _in_modes(out, sum(finite, mpq(0)) / len(finite))
 
 
-def _by_brackets(f: Function, out: Format, m: int, e: int) -> tuple[Number, ...] | None:
-    """Ziv's loop: what both ends of a bracket are rounded to, f(x) is rounded to.
-
-    None also where f.decided_bits bits do not tell. A zero is +0.
-    """
-    exact = f.exact(scale(m, e))
-    if exact is not None:
-        return _in_modes(out, exact)
-    precision = 2 * out.precision + 64
-    while precision <= most_precision(f):
-        try:
-            low, high = (_in_modes(out, end) for end in by_mpfr(f, m, e, precision))
-            if low == high:
-                return low
-        except TooWide:
-            pass
-        except OutOfReach:
-            return None
-        precision *= 2
-    return None
-
-
 def _in_modes(out: Format, y: mpq) -> tuple[Number, ...]:
     """An exact value in each of MODES."""
     down, nearest, up = out.round_magnitude(abs(y))
@@ -105,8 +81,10 @@ def _zero_is_negative(f: Function, x: mpq, x_is_negative: bool) -> bool:
     """The sign of f(x) = 0, as C23's annex F has it: +0, but for odd functions that of x.
 
     log1p and its like are not odd, and keep the sign of a zero too. tanpi is odd, and also turns
-    its sign from one half turn to the next.
+    its sign from one half turn to the next. A zero of an expression is +0.
     """
+    if f.bracket is not None:
+        return False
     if x == 0:
         return x_is_negative and f.symmetry != "even"
     if f.symmetry != "odd":

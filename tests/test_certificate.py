@@ -52,6 +52,7 @@ ASKED = {
     "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
     "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
+    "twice": ("exp", BINARY32, BINARY32, 15, mpq(2), mpq(2) + mpq(1, 32)),
     "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }
 
@@ -61,7 +62,8 @@ def job_of(label: str, directory: Path) -> Path:
     text = f"{to_hex(lo) if label != 'log1p' else '-1.001'} <= x < {to_hex(hi)}"
     spec = SearchSpec(name, inp, out, bits, "all", interval(inp, lo, hi, text))
     job = create(directory / label, make_plan(spec))
-    tuning = Tuning(method="regular" if label == "regular" else "farey")
+    method = "regular" if label == "regular" else "farey"
+    tuning = Tuning(method=method, second="regular" if label == "twice" else None)
     with Stop(None) as stop, Workers(1) as workers:
         work_on(job, None, tuning, LocalHands(Crew([CpuEngine(1)]), workers), stop, None)
     job.close()

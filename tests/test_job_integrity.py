@@ -288,7 +288,7 @@ def test_resuming_what_is_damaged_ends_with_the_same_list(
         "DELETE FROM about WHERE name = 'plan'",
         "CREATE TABLE more (a)",
         "DROP TABLE session",
-        "PRAGMA user_version = 2",
+        "PRAGMA user_version = 3",
         "PRAGMA application_id = 2",
         "PRAGMA journal_mode = WAL",
     ],
@@ -304,6 +304,21 @@ def test_every_row_counts(
     exit_code, out, err = hrcase(capsys, "export", str(job), "--to", "csv")
     assert (exit_code, out) == (8, ""), err
     assert f"to mend it, run: hrcase resume {job}" in err
+
+
+def test_a_job_of_an_earlier_version_is_refused_and_kept(
+    capsys: Captured, tmp_path: Path, finished: tuple[Path, bytes]
+) -> None:
+    def change(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("PRAGMA user_version = 1")
+
+    job = damaged(finished, tmp_path / "job", change)
+    before = sorted(path.name for path in job.iterdir())
+    for words in (("export", str(job), "--to", "csv"), ("resume", str(job)), ("status", str(job))):
+        exit_code, out, err = hrcase(capsys, *words)
+        assert exit_code == 3 and "with schema 1; this one has schema 2" in err, (words, err)
+    assert sorted(path.name for path in job.iterdir()) == before
 
 
 @pytest.mark.parametrize(

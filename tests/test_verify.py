@@ -104,17 +104,13 @@ def test_what_lines_lose_by_being_cut_is_taken_into_account() -> None:
 
 
 def test_places_that_overlap_are_counted_once() -> None:
-    generator, covered, seen = random.Random(7), Covered(), set()
-    listed = Listed(list(range(0, 400, 3)), None)
+    generator, covered, seen = random.Random(7), Covered(), set[int]()
     for _ in range(60):
         lo = generator.randrange(380)
         hi = lo + generator.randint(1, 20)
-        covered.add(lo, hi, 0.25, listed)
+        covered.ranges.append((lo, hi))
         seen |= set(range(lo, hi))
         assert covered.arguments == len(seen)
-        assert covered.expected == len(seen) / 4
-        assert covered.found == sum(x % 3 == 0 for x in seen)
-    assert covered.places == 60
 
 
 def test_what_is_listed_and_not_found_is_seen_too() -> None:
@@ -281,3 +277,9 @@ def test_nobody_knows_beforehand_what_is_sampled(listed: Path, capsys: Captured)
         assert seed is not None
         said.add(int(seed[1]))
     assert len(said) == 3 and 5 in said
+
+
+def test_overlapping_places_count_once() -> None:
+    covered = Covered([(10, 20), (-5, 0), (15, 30), (16, 18), (40, 41)])
+    assert covered.arguments == 5 + 20 + 1
+    assert "seen with chance 0.26;" in covered.chances(100)

@@ -95,7 +95,8 @@ def _piece(inp: Format, piece: Piece) -> Json:
 
 def _units(store: Store, done: list[Done]) -> Iterator[Json]:
     """The units, ascending, each with its blocks, its cases and its exact cases."""
-    methods = [session.method for session in store.sessions()]
+    # --double-check makes it two methods; the blocks of the first one are those in the digest.
+    methods = [session.method.partition(" and ")[0] for session in store.sessions()]
     by_number = {unit.number: unit for unit in store.units}
     for kept, (cases, exact) in zip(done, store.found(), strict=True):
         unit = by_number[kept.unit]

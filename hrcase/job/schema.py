@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hrcase.errors import CorruptState, ExportError, HrcaseError, TryAgain
+from hrcase.errors import CorruptState, ExportError, HrcaseError, JobMismatch, TryAgain
 
 VERSION = 2
 APPLICATION_ID = 0x68726331  # "hrc1"
@@ -82,10 +82,20 @@ def check_header(path: Path) -> None:
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises CorruptState when the file is no file of jobs, or its tables are not these."""
+    """Look at what kind of file it is.
+
+    Raises:
+        CorruptState: it is no file of jobs, or its tables are not these.
+        JobMismatch: an earlier version made it.
+    """
     ((application,),) = connection.execute("PRAGMA application_id")
     ((version,),) = connection.execute("PRAGMA user_version")
     tables = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")}
+    if application == APPLICATION_ID and 1 <= version < VERSION:
+        raise JobMismatch(
+            f"{path} was made by an earlier hrcase, with schema {version}; this one has schema "
+            f"{VERSION}; use the version that made it, or search again in a new directory"
+        )
     if application != APPLICATION_ID or version != VERSION or tables != set(TABLES):
         raise CorruptState(f"{path} is damaged or is not a file of jobs of schema {VERSION}")
 

@@ -55,45 +55,41 @@ class Covered:
     """How much was searched again, places that overlap taken together.
 
     Attributes:
-        found: cases listed in it.
-        expected: cases in it by the law 2w.
-        parts: of it, disjoint.
+        ranges: half-open, in any order; they may overlap.
+        found: cases in them.
+        most_window: the windows of all binades are about the same; the largest one.
     """
 
-    places: int = 0
-    arguments: int = 0
+    ranges: list[tuple[int, int]] = field(default_factory=list)
     evaluated: int = 0
-    found: int = 0
-    expected: float = 0.0
-    parts: list[tuple[int, int]] = field(default_factory=list)
+    found: set[int] = field(default_factory=set)
+    most_window: float = 0.0
 
-    def add(self, lo: int, hi: int, density: float, listed: Listed) -> None:
-        """Count a place; what was covered before is not counted again.
+    @property
+    def arguments(self) -> int:
+        """Those in the ranges, each counted once."""
+        total, end = 0, None
+        for lo, hi in sorted(self.ranges):
+            first = lo if end is None else max(lo, end)
+            total += max(0, hi - first)
+            end = hi if end is None else max(end, hi)
+        return total
 
-        Args:
-            density: cases for an argument, by the law 2w.
-        """
-        new = [(lo, hi)]
-        for first, end in self.parts:
-            new = [
-                (a, b)
-                for lo, hi in new
-                for a, b in ((lo, min(hi, first)), (max(lo, end), hi))
-                if a < b
-            ]
-        self.parts += new
-        self.places += 1
-        count = sum(b - a for a, b in new)
-        self.arguments += count
-        self.expected += density * count
-        self.found += sum(len(listed.within(a, b).cases) for a, b in new)
+    def in_words(self, arguments: int) -> str:
+        """What was searched, of so many arguments."""
+        return (
+            f"{len(self.ranges)} sub-intervals, {self.arguments:.4g} of {arguments:.4g} arguments, "
+            f"by counting points near lines, {self.evaluated} arguments of them evaluated: "
+            f"{len(self.found)} cases, as listed; {self.chances(arguments)}"
+        )
 
     def chances(self, arguments: int) -> str:
-        """With which chance something missing would have been seen."""
+        """With which chance something missing would have been seen; 2w is the law's share."""
         share = self.arguments / arguments
+        expected = 2 * self.most_window * self.arguments
         return (
             f"one missing case, anywhere, would have been seen with chance {share:.3g}; a list "
-            f"that lacks a share q of its cases with chance 1 - exp(-{self.expected:.3g} q)"
+            f"that lacks a share q of its cases with chance 1 - exp(-{expected:.3g} q)"
         )
 
 
@@ -147,8 +143,10 @@ def search_place(
         near = [lo + u - place.lo for u in near_integers(target, place.lo, last)]
     compare(spec, lo, end, near, listed)
     compare(spec, lo, few.stop, few, listed)
+    covered.ranges.append((lo, end))
     covered.evaluated += len(few) + len(near)
-    covered.add(lo, end, 2 * float(axis.window), listed)
+    covered.found |= set(listed.within(lo, end).cases)
+    covered.most_window = max(covered.most_window, float(axis.window))
 
 
 def compare(spec: SearchSpec, lo: int, hi: int, near: Iterable[int], listed: Listed) -> None:

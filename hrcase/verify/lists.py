@@ -152,9 +152,8 @@ def _sample(
         _search(spec, ordinal, end, listed, covered)
     arguments = sum(hi - lo for lo, hi in spec.region.ranges)
     findings.sampled.append(
-        f"{covered.places} sub-intervals, {covered.arguments:.4g} of {arguments:.4g} arguments, by "
-        f"counting points near lines ({skipped} more places, in settled ranges, evaluated; seed "
-        f"{effort.seed}): {covered.found} cases, as listed; {covered.chances(arguments)}"
+        f"seed {effort.seed}: {covered.in_words(arguments)}; {skipped} more places, in settled "
+        "ranges, evaluated"
     )
 
 
@@ -172,7 +171,7 @@ def _search(spec: SearchSpec, lo: int, hi: int, listed: Listed, covered: Covered
     found = _binade_from(spec, lo, hi)
     if found is None:
         compare(spec, lo, lo + 1, [lo], listed)
-        covered.add(lo, lo + 1, 0.0, listed)
+        covered.ranges.append((lo, lo + 1))
     else:
         search_place(spec, found[0], lo, found[1], listed, covered)
 

@@ -132,11 +132,7 @@ def _search_some(
         search_place(spec, axes[pieces[place][0]], lo, pieces[place][1], listed, covered)
         on_place()
     arguments = sum(hi - lo for lo, hi in pieces)
-    findings.sampled.append(
-        f"{covered.places} sub-intervals, {covered.arguments:.4g} of {arguments:.4g} arguments, by "
-        f"counting points near lines, {covered.evaluated} arguments of them evaluated (seed "
-        f"{effort.seed}): {covered.found} cases, as listed; {covered.chances(arguments)}"
-    )
+    findings.sampled.append(f"seed {effort.seed}: {covered.in_words(arguments)}")
 
 
 def _search_all(certificate: Certificate, findings: Findings, on_unit: Callable[[], None]) -> None:

@@ -65,6 +65,7 @@ def emulated() -> Iterator[tuple[CudaEngine, FakeCuda]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lane, "FIRST_CAPACITY", 1 << 12)
         patch.setattr(lane, "FIRST_CROWDS", 1 << 4)
+        patch.setattr(lane, "MOST_ENTRIES", 1 << 20)  # what a device has room for fills a machine
         cuda = emulated_cuda.emulate(patch, Path(mkdtemp(prefix="hrcase-faults-")))
         engine = CudaEngine()
         yield engine, cuda
