@@ -316,7 +316,7 @@ def test_a_job_of_an_earlier_version_is_refused_and_kept(
     job = damaged(finished, tmp_path / "job", change)
     before = sorted(path.name for path in job.iterdir())
     for words in (("export", str(job), "--to", "csv"), ("resume", str(job)), ("status", str(job))):
-        exit_code, out, err = hrcase(capsys, *words)
+        exit_code, _, err = hrcase(capsys, *words)
         assert exit_code == 3 and "with schema 1; this one has schema 2" in err, (words, err)
     assert sorted(path.name for path in job.iterdir()) == before
 
