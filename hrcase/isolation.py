@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 import gmpy2
 from flint import arb
@@ -21,6 +22,7 @@ from gmpy2 import mpfr, mpq
 from hrcase.errors import InputError
 from hrcase.formats import Format, first_ordinal_where, scale
 from hrcase.functions import Expression
+from hrcase.functions.exactly import rational_value
 from hrcase.functions.rounding import as_rational
 from hrcase.functions.undefined import NotDefined, Undecided
 from hrcase.hexfloat import to_hex
@@ -38,6 +40,9 @@ FLOOD, PROBES = 1 << 16, 8
 
 NEAR_0 = 8
 """Next to 0, f is looked at up to 1, 1/2, ... 2^(1-NEAR_0)."""
+
+MOST_EXACT = 1 << 24
+"""Exact results of a linear f that are a search's to tell from cases; more are refused."""
 
 LARGE = 1 << 18
 """Values beyond 2^LARGE overflow in every format."""
@@ -99,10 +104,49 @@ class _Isolation:
         for lo, hi in self.spec.region.ranges:
             if hi - lo > FLOOD and all(self._is_exact(i) for i in probes(self.spec.inp, lo, hi)):
                 raise looks_identical(self.spec, lo, hi)
+            self._refuse_floods(lo, hi)
         for lo, hi in self.spec.region.ranges:
             for a, b in ((lo, min(hi, 0)), (max(lo, 0), min(hi, 1)), (max(lo, 1), hi)):
                 if a < b:
                     yield from self._one_sign(a, b)
+
+    def _refuse_floods(self, lo: int, hi: int) -> None:
+        """A linear f with a short rational slope is on a breakpoint again and again.
+
+        If it is s x + t, and s ulp(x) is a/b of the breakpoints' spacing in lowest terms, that
+        happens at each b-th argument of a binade, or at none. Whether f is linear is a guess,
+        from some of its values: nothing rests on it but this refusal.
+        """
+        found = self._slope(lo, hi)
+        if found is None or found[0] == 0:
+            return
+        slope, points = found
+        periods = []
+        for x, y in points:
+            axis = self.spec.lattice(key_of(self.spec.out, y))
+            _, e = self.spec.inp.parts(self.spec.inp.ordinal(x))
+            periods.append(int(scale(slope, e - axis.spacing_exponent).denominator))
+        if hi - lo > MOST_EXACT * min(periods):
+            raise InputError(
+                f"{self.f.formula} seems to be linear, and on a breakpoint at one argument in "
+                f"{min(periods)}, if at any: its cases would be lost among these; give an "
+                f"--interval of fewer arguments, or another expression"
+            )
+
+    def _slope(self, lo: int, hi: int) -> tuple[mpq, list[tuple[mpq, mpq]]] | None:
+        """Of an f that seems to be linear, its slope and some points; None for others."""
+        points = []
+        for ordinal in probes(self.spec.inp, lo, hi):
+            x = self.spec.inp.value(ordinal)
+            try:
+                y = rational_value(self.f.node, x)
+            except NotDefined:
+                return None
+            if y is None:
+                return None
+            points.append((x, y))
+        slopes = {(y - v) / (x - u) for (u, v), (x, y) in pairwise(points) if x != u}
+        return (slopes.pop(), points) if len(slopes) == 1 else None
 
     def _is_exact(self, ordinal: int) -> bool:
         """Whether f(x) is a breakpoint, or not told from one."""

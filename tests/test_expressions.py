@@ -279,6 +279,21 @@ def test_what_is_identical_to_something_simple_is_refused(text: str) -> None:
         removed(spec_of(text, interval(BINARY64, mpq(1), mpq(2), "")))
 
 
+@pytest.mark.parametrize(
+    ("text", "period"), [("101*x", 32), ("x/3", 3), ("(x-5)*0x1.000001p3", 2**24)]
+)
+def test_a_linear_f_is_refused_where_it_floods(text: str, period: int) -> None:
+    with pytest.raises(InputError, match=f"one argument in {period}, if at any"):
+        list(split(spec_of(text, interval(BINARY64, mpq(1), mpq(2), ""))))
+    few = mpq(1) + mpq(period, 1 << 40)
+    assert list(split(spec_of(text, interval(BINARY64, mpq(1), few, ""))))
+
+
+@pytest.mark.parametrize("text", ["pi*x", "0x1.921fb54442d18p+1*x", "1/3+0*x", "x*x"])
+def test_other_slopes_are_searched(text: str) -> None:
+    assert list(split(spec_of(text, interval(BINARY64, mpq(1), mpq(2), ""))))
+
+
 def test_arguments_that_may_be_exact_are_counted_and_named() -> None:
     """cos(pi/2) is 0; nothing here knows that."""
     region = interval(BINARY16, mpq(1, 4), mpq(3, 4), "")
