@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from hrcase.cli.errors import UsageError
-from hrcase.cli.outputs import check_output, export_job
+from hrcase.cli.outputs import EXACT_OPTION, check_exact, check_output, export_exact, export_job
 from hrcase.export.thin import Thinning
 from hrcase.job.directory import require_job
 from hrcase.job.export import SUFFIXES
@@ -34,8 +34,14 @@ from hrcase.job.export import SUFFIXES
     help="The N hardest of each input binade. Default: all.",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Default: stdout.")
+@EXACT_OPTION
 def command(
-    directory: Path, kind: str, top: int | None, per_binade: int | None, output: Path | None
+    directory: Path,
+    kind: str,
+    top: int | None,
+    per_binade: int | None,
+    output: Path | None,
+    exact: Path | None,
 ) -> None:
     """Write the list of the complete job in DIR, as `hrcase search` would have.
 
@@ -47,6 +53,10 @@ def command(
     require_job(directory)
     if output is not None:
         check_output(output, SUFFIXES[kind])
+    if exact is not None:
+        check_exact(exact)
     count = top if per_binade is None else per_binade
     thinning = None if count is None else Thinning(count, per_binade is not None)
     export_job(directory, kind, output, thinning)
+    if exact is not None:
+        export_exact(directory, exact)

@@ -5,11 +5,14 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
+
 from hrcase.cases import HRCase
 from hrcase.claim import Claim
 from hrcase.cli.errors import UsageError
 from hrcase.export import atomic_write, atomic_write_bytes, check_writable
 from hrcase.export.csv import write_csv
+from hrcase.export.exact import write_exact
 from hrcase.export.thin import Thinning
 from hrcase.export.wc import write_wc
 from hrcase.job.directory import reading
@@ -18,6 +21,13 @@ from hrcase.job.store import Store
 from hrcase.spec import SearchSpec
 
 SUFFIXES = (".csv", ".wc")
+
+EXACT_OPTION = click.option(
+    "--exact",
+    type=click.Path(path_type=Path),
+    metavar="FILE.wc",
+    help="Write the exact cases there too. Default: they are only counted.",
+)
 
 
 def check_output(output: Path, suffixes: tuple[str, ...] = SUFFIXES) -> None:
@@ -61,6 +71,29 @@ def write_list(
         else:
             write_csv(stream, spec.function_name, spec.inp.name, cases)
     write_claim(claim, output)
+
+
+def check_exact(output: Path) -> None:
+    """Refuse a bad place for the exact cases before the work: UsageError, or ExportError."""
+    if output.suffix != ".wc":
+        raise UsageError(
+            f"--exact {output} does not end in .wc, the form of that list; give FILE.wc"
+        )
+    check_writable(output)
+
+
+def write_exact_cases(
+    spec: SearchSpec, claim: Claim, ordinals: Iterable[int], output: Path
+) -> None:
+    """Write the exact cases of a search."""
+    with atomic_write(output) as stream:
+        write_exact(stream, spec, claim, ordinals)
+
+
+def export_exact(directory: Path, output: Path) -> None:
+    """Write the exact cases of a complete job; raises as `export_job`."""
+    with reading(directory, whole=True) as store:
+        write_exact_cases(store.spec, claim_of(store), store.exact_ordinals(), output)
 
 
 def export_job(

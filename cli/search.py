@@ -14,7 +14,15 @@ from hrcase import memory as walk
 from hrcase.claim import bits_in_words, range_text, settled_line
 from hrcase.cli.asked import asked_options
 from hrcase.cli.errors import UsageError
-from hrcase.cli.outputs import check_output, export_job, write_list
+from hrcase.cli.outputs import (
+    EXACT_OPTION,
+    check_exact,
+    check_output,
+    export_exact,
+    export_job,
+    write_exact_cases,
+    write_list,
+)
 from hrcase.cli.progress import Watch
 from hrcase.cli.work import Means, engines, means_options, start_job
 from hrcase.domain import split
@@ -53,6 +61,7 @@ MOST_SHOWN = 20
 @click.option(
     "--output", type=click.Path(path_type=Path), help="FILE.csv or FILE.wc. Default: stdout."
 )
+@EXACT_OPTION
 @click.option("--explain", is_flag=True, help="Print the error budget and search nothing.")
 def command(
     spec: SearchSpec,
@@ -60,6 +69,7 @@ def command(
     shard_text: str | None,
     max_cases: int,
     output: Path | None,
+    exact: Path | None,
     explain: bool,
     **given: Any,
 ) -> None:
@@ -76,11 +86,15 @@ def command(
         return
     if output is not None:
         check_output(output)
+    if exact is not None:
+        check_exact(exact)
     if directory is not None:
         shard = _shard(shard_text)
         start_job(spec, directory, max_cases, means, shard)
         if output is not None and shard == (1, 1):
             export_job(directory, output.suffix[1:], output)
+        if exact is not None and shard == (1, 1):
+            export_exact(directory, exact)
         return
     for option, value in (
         ("--shard", shard_text),
@@ -105,6 +119,8 @@ def command(
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
     write_list(result.spec, result.cases, result.claim, output)
+    if exact is not None:
+        write_exact_cases(result.spec, result.claim, result.exact, exact)
     click.echo(f"device    {', '.join(engine.name for engine in found)}", err=True)
     for line in summary(result, time.monotonic() - started):
         click.echo(line, err=True)
