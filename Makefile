@@ -35,7 +35,7 @@ search: venv
 	@head -n 6 $(SEARCH_OUTPUT)
 
 test: venv
-	$(bin)/python -m pytest -q -n auto
+	$(bin)/python -m pytest -q -n auto --dist worksteal
 
 lint: venv
 	$(bin)/ruff check .
