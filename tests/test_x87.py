@@ -40,7 +40,7 @@ def longdouble(ordinal: int) -> Fraction:
 
 @pytest.mark.skipif(
     np.finfo(np.longdouble).nmant != 63,
-    reason="long double is another format here",
+    reason="compares with the bits of this machine's long double, which is not the x87's format",
 )
 def test_ordinals_are_bit_patterns_without_the_leading_bit() -> None:
     draw = random.Random(1)

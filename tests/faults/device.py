@@ -149,7 +149,8 @@ def _words_in_use(of: Lane, where: str) -> Words:
         return counters
     buffer = {"cubics": of.cubics, "starts": of.starts}.get(where)
     if buffer is not None:
-        words: Words = buffer.memory.words  # type: ignore[attr-defined]
+        whole: Any = buffer.memory
+        words: Words = whole.words
         return words
     told = dict(zip(COUNTERS, map(int, counters), strict=True))
     memory: Any = of.lists[where].memory
