@@ -270,18 +270,24 @@ class _Cutter:
         spacing, top = self.spec.lattice(key).spacing_exponent, overflow_key(self.spec.out) - 1
         if floor_log2(abs(slope)) + self.spec.inp.parts(lo)[1] < spacing or abs(key) == top:
             return None
+        # The chord of a curve may have this slope too: the middle tells.
+        middle = (lo + hi) // 2
+        halves = (lo, middle + 1), (middle, hi)
+        return slope if all(self._is_flat(*half, key, slope) for half in halves) else None
+
+    def _is_flat(self, lo: int, hi: int, key: int, slope: mpq) -> bool:
+        """Whether f - slope x passes few breakpoints from the first argument to the last."""
         position = self._position(key, slope)
-        is_flat = abs(position(lo) - position(hi - 1)) <= flat.FLAT_LINES
-        return slope if is_flat else None
+        return bool(abs(position(lo) - position(hi - 1)) <= flat.FLAT_LINES)
 
     def _along(self, lo: int, hi: int, key: int, slope: mpq, halvings: int) -> Iterator[Piece]:
         """What is nearly r x, in parts on which balls show that f - r x is monotone."""
         direction = self._direction(lo, hi, slope)
-        if direction:
+        if direction and self._is_flat(lo, hi, key, slope):
             yield from self._flat(lo, hi, key, direction, slope)
         elif hi - lo <= self.scan:
             yield Piece(lo, hi, Rule.SCANNED)
-        elif halvings:
+        elif halvings and not direction:
             middle = (lo + hi) // 2
             yield from self._along(lo, middle, key, slope, halvings - 1)
             yield from self._along(middle, hi, key, slope, halvings - 1)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gmpy2 import mpfr
 
+from hrcase.domain import split
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
 from hrcase.isolation import _is_limited
 from hrcase.lattice import key_of, lattice
 from hrcase.memory import search
+from hrcase.pieces import Rule
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec, interval
 from hrcase.taylor import Stretch, derivative_bounds, taylor_model
@@ -42,3 +46,12 @@ def test_more_bits_bring_no_bound_down_from_infinity() -> None:
     assert not _is_limited(mpfr(1), mpfr("inf"))
     assert not _is_limited(mpfr("-inf"), mpfr("inf"))
     assert _is_limited(mpfr(1), mpfr(1))
+
+
+def test_a_curve_is_not_the_line_of_its_ends() -> None:
+    """From 2^7 to 2^8 1/x falls by 2^-15 times what x grows, and is far from that line between."""
+    region = interval(BINARY64, scale(1, 7), scale(1, 8), "")
+    spec = SearchSpec("expr:1/x", BINARY64, BINARY64, 44, "all", region)
+    first, *others = islice(split(spec), 3)
+    assert (first.rule, first.count) == (Rule.SCANNED, 1)
+    assert [piece.rule for piece in others] == [Rule.SEARCHED]
