@@ -18,7 +18,7 @@ from hrcase.formats import scale
 from hrcase.spec import SearchSpec
 from hrcase.verify.axis import Axis
 from hrcase.verify.balls import coefficients, precision
-from hrcase.verify.classify import CASE, EXACT, classify
+from hrcase.verify.classify import CASE, EXACT, UNTOLD, classify, is_exact
 from hrcase.verify.findings import Contradiction, at
 from hrcase.verify.near import Target, line_length, near_integers
 from hrcase.verify.polynomials import Geometry, remainder_bound
@@ -153,10 +153,13 @@ def compare(spec: SearchSpec, lo: int, hi: int, near: Iterable[int], listed: Lis
     """Evaluate all arguments of a range that may be cases, and compare them with the list."""
     verdicts = {ordinal: classify(spec, ordinal) for ordinal in near}
     here = listed.within(lo, hi)
-    for kind, stated in ((CASE, here.cases), (EXACT, here.exact)):
+    for ordinal in here.exact or ():
+        if ordinal in verdicts and is_exact(spec, ordinal, verdicts[ordinal]):
+            verdicts[ordinal] = EXACT
+    for kind, stated, words in ((CASE, here.cases, (CASE,)), (EXACT, here.exact, (EXACT, UNTOLD))):
         if stated is None:
             continue
-        found = {i for i, verdict in verdicts.items() if verdict == kind}
+        found = {i for i, verdict in verdicts.items() if verdict in words}
         for ordinal in sorted(found ^ set(stated)):
             word = "is missing" if ordinal in found else "is listed, and the search gives it not"
             raise Contradiction("search", f"{at(spec.inp, ordinal)}, {kind}, {word}")

@@ -5,16 +5,25 @@ The lattice of an output binade, lemmas 1 and 2 of docs/method.md, is built here
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 
+import gmpy2
 from gmpy2 import mpq
 
-from hrcase.enclosure import OutOfReach, above, at_least, by_arb
+from hrcase.enclosure import OutOfReach, TooWide, above, at_least, by_arb, by_mpfr, rounded
 from hrcase.formats import floor_log2, scale
+from hrcase.functions.base import Function
 from hrcase.spec import SearchSpec
+from hrcase.verify.findings import Contradiction, at
 
-PRECISIONS = (128, 512)
-"""Bits of Arb; where they do not tell, MPFR's directed roundings do."""
+FEW_BITS = 128
+"""Of Arb, for comparisons; where four times as many do not tell, MPFR's directed roundings do."""
+
+MOST_PRECISION = 1 << 14
+"""Bits of Arb to see about where f(x) is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,21 @@ class Axis:
         """Whether integer k stands for a breakpoint that there is."""
         return bool(abs(self.value(k)) <= self.last)
 
+    def is_free(self, low: mpq, high: mpq) -> bool:
+        """Whether no value from low to high lies within the window of a breakpoint."""
+        first, final = self.position(low), self.position(high)
+        k = int(first // 1)
+        after, before = (self.window if self.is_breakpoint(i) else 0 for i in (k, k + 1))
+        return bool(k + after <= first and final <= k + 1 - before)
+
+    @property
+    def ends(self) -> tuple[mpq, mpq]:
+        """Where the binade begins and ends, in ascending order."""
+        return (
+            -self.high if self.sign <= 0 else self.low,
+            self.high if self.sign >= 0 else -self.low,
+        )
+
 
 def axis_at(spec: SearchSpec, y: mpq) -> Axis | None:
     """The axis for values in the binade of y; None from 2^(emax+1) on, where there are no cases."""
@@ -77,24 +101,84 @@ def axis_at(spec: SearchSpec, y: mpq) -> Axis | None:
     )
 
 
-def enclosed(spec: SearchSpec, ordinal: int, precision: int = 256) -> tuple[mpq, mpq] | None:
-    """f at an argument between two rationals, by Arb; None where they would be out of reach."""
-    try:
-        return by_arb(spec.function, *spec.inp.parts(ordinal), precision)
-    except OutOfReach:
-        return None
+def is_free(spec: SearchSpec, low: mpq, high: mpq) -> bool:
+    """Whether no value from low to high is a case, or exact; they lie in two binades at most."""
+    axis, last = axis_at(spec, low), axis_at(spec, high)
+    if axis == last:
+        return bool(low * high > 0) if axis is None else axis.is_free(low, high)
+    limit = scale(1, spec.out.emax + 1)
+    top, bottom = axis.ends[1] if axis else -limit, last.ends[0] if last else limit
+    return (
+        top == bottom
+        and (axis is None or axis.is_free(low, top))
+        and (last is None or last.is_free(bottom, high))
+    )
+
+
+def enclosures(spec: SearchSpec, ordinal: int, precision: int = 256) -> Iterator[tuple[mpq, mpq]]:
+    """f at an argument between rationals, by Arb, with more and more bits: expressions may cancel.
+
+    There are none where these would be out of reach.
+    """
+    while precision <= MOST_PRECISION:
+        with suppress(OutOfReach):
+            yield by_arb(spec.function, *spec.inp.parts(ordinal), precision)
+        precision *= 4
 
 
 def side(spec: SearchSpec, ordinal: int, level: mpq) -> int:
-    """The sign of f(x) - level, a dyadic rational: exactly."""
+    """The sign of f(x) - level, a dyadic rational: exactly.
+
+    Raises:
+        Contradiction: f is an expression, and B bits do not tell.
+    """
     f, parts = spec.function, spec.inp.parts(ordinal)
-    for precision in PRECISIONS:
-        found = enclosed(spec, ordinal, precision)
-        if found is not None and (found[0] > level or found[1] < level):
-            return 1 if found[0] > level else -1
+    if f.decided_bits:
+        sign = told_side(spec, ordinal, level, f.decided_bits)
+        if sign is None:
+            raise Contradiction(
+                "undecided",
+                f"{f.decided_bits} bits do not tell f from a level at {at(spec.inp, ordinal)}, in "
+                "a range where they should",
+            )
+        return sign
+    for low, high in islice(enclosures(spec, ordinal, FEW_BITS), 2):
+        if low > level or high < level:
+            return 1 if low > level else -1
     if not at_least(f, *parts, level):
         return -1
     return 1 if above(f, *parts, level) else 0
+
+
+def told_side(spec: SearchSpec, ordinal: int, level: mpq, most: int) -> int | None:
+    """The sign of f(x) - level of an expression by MPFR; None where so many bits do not tell."""
+    f, precision = spec.function, FEW_BITS
+    while True:
+        low, high = _by_intervals(f, *spec.inp.parts(ordinal), min(precision, most))
+        if low > level or high < level:
+            return 1 if low > level else -1
+        if precision == FEW_BITS:
+            exact = f.exact(spec.inp.value(ordinal))
+            if exact is not None:
+                return int(exact > level) - int(exact < level)
+        if precision >= most:
+            return None
+        precision *= 4
+
+
+BEYOND = scale(1, 1 << 19)
+"""Far beyond every level."""
+
+
+def _by_intervals(f: Function, m: int, e: int, precision: int) -> tuple[mpq, mpq]:
+    """Bounds of an expression, perhaps of no use."""
+    try:
+        return by_mpfr(f, m, e, precision)
+    except TooWide:
+        return -BEYOND, BEYOND
+    except OutOfReach:
+        end = BEYOND if rounded(f, m, e, precision, gmpy2.RoundToZero) > 0 else -BEYOND
+        return end, end
 
 
 def is_on(spec: SearchSpec, axis: Axis, ordinal: int) -> bool:
@@ -108,10 +192,12 @@ def is_on(spec: SearchSpec, axis: Axis, ordinal: int) -> bool:
 
 def axis_of(spec: SearchSpec, ordinal: int) -> Axis | None:
     """The axis of f(x); None where |f(x)| is beyond all breakpoints."""
-    found = enclosed(spec, ordinal)
-    ends = found if found is not None else (mpq(0), scale(1, spec.out.emax + 2))
-    for y in ends:
-        axis = axis_at(spec, y)
-        if axis is not None and is_on(spec, axis, ordinal):
-            return axis
+    known = mpq(0), scale(1, spec.out.emax + 2)
+    for ends in chain(enclosures(spec, ordinal), [known]):
+        axes = [axis_at(spec, y) for y in ends]
+        if axes == [None, None] and ends[0] * ends[1] > 0:
+            return None
+        for axis in axes:
+            if axis is not None and is_on(spec, axis, ordinal):
+                return axis
     return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from hrcase.spec import SearchSpec
-from hrcase.verify.classify import CASE, EXACT, classify
+from hrcase.verify.classify import CASE, EXACT, classify, is_exact
 from hrcase.verify.document import Block, Certificate, Piece, Unit
 from hrcase.verify.findings import Contradiction, Findings, at, within
 from hrcase.verify.near import Target
@@ -47,7 +47,7 @@ def check_rows(spec: SearchSpec, lo: int, hi: int, ordinals: list[int], kind: st
             )
     for ordinal in ordinals:
         verdict = classify(spec, ordinal)
-        if verdict != kind:
+        if not (is_exact(spec, ordinal, verdict) if kind == EXACT else verdict == kind):
             raise Contradiction(
                 "cases", f"{at(spec.inp, ordinal)} is listed as {kind}, and is {verdict}"
             )

@@ -11,6 +11,7 @@ from math import sqrt
 
 from hrcase.enclosure import lower_bound
 from hrcase.formats import scale
+from hrcase.functions import Expression
 from hrcase.functions.base import Function
 from hrcase.spec import SearchSpec
 from hrcase.verify.axis import Axis
@@ -73,6 +74,8 @@ def _why_not(f: Function) -> str | None:
     """Why cases of a function come in copies, or not by chance; None where they should."""
     if f.copies_from is not None:
         return f.copies
+    if isinstance(f, Expression):
+        return "whether cases of an expression are images of others is not known"
     return ALGEBRAIC if ":" in f.name else NOT_EVEN.get(f.name)
 
 

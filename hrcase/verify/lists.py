@@ -22,7 +22,7 @@ from hrcase.verify.again import Covered, Listed, choose, compare, search_place
 from hrcase.verify.asked import check_asked
 from hrcase.verify.axis import Axis
 from hrcase.verify.cases import check_rows
-from hrcase.verify.classify import CASE, classify
+from hrcase.verify.classify import CASE, UNTOLD, classify
 from hrcase.verify.document import spec_of
 from hrcase.verify.findings import Contradiction, Findings, at
 from hrcase.verify.monotone import one_axis
@@ -30,7 +30,7 @@ from hrcase.verify.tiling import require_outside
 from hrcase.verify.whole import Effort
 from hrcase.ziv import refine
 
-_RANGE = re.compile(r"\[(\S+), (\S+)\](?: \(\d+ arguments\), \(([abc])\))?.*", re.DOTALL)
+_RANGE = re.compile(r"\[(\S+), (\S+)\](?: \(\d+ arguments\), \(([abcd])\))?.*", re.DOTALL)
 
 LONGEST_PLACE = 1 << 36
 """Arguments next to a place of the sample that are looked at together, at most."""
@@ -160,7 +160,7 @@ def _sample(
 def _check_settled(spec: SearchSpec, ordinal: int, kind: str) -> None:
     """An argument of a settled range of kind (a) is no case, one of kind (b) is one."""
     verdict = classify(spec, ordinal) if kind in ("a", "b") else None
-    if verdict is not None and (verdict == CASE) != (kind == "b"):
+    if verdict not in (None, UNTOLD) and (verdict == CASE) != (kind == "b"):
         raise Contradiction(
             "settled", f"{at(spec.inp, ordinal)} is {verdict}, in a range of kind ({kind})"
         )

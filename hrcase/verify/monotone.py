@@ -105,8 +105,7 @@ def _values_within(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> bool:
             low, high = lower_bound(ball), upper_bound(ball)
         except OutOfReach:
             return False
-    least = -axis.high if axis.sign <= 0 else axis.low
-    most = axis.high if axis.sign >= 0 else -axis.low
+    least, most = axis.ends
     return bool(least < low and high < most)
 
 

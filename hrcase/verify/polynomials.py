@@ -13,10 +13,10 @@ from math import comb
 from flint import arb
 from gmpy2 import mpq
 
-from hrcase.enclosure import OutOfReach, by_arb, lower_bound, upper_bound
+from hrcase.enclosure import OutOfReach, lower_bound, upper_bound
 from hrcase.formats import scale
 from hrcase.spec import SearchSpec
-from hrcase.verify.axis import Axis
+from hrcase.verify.axis import Axis, enclosures
 from hrcase.verify.balls import coefficients, hull, precision
 from hrcase.verify.document import Block, Certificate, Unit
 from hrcase.verify.findings import Contradiction, Findings, at
@@ -219,11 +219,13 @@ def _check_points(spec: SearchSpec, axis: Axis, place: Geometry, block: Block) -
     for ordinal in (block.lo, (2 * block.lo + block.hi) // 3, block.hi - 1):
         u = place.u(ordinal)
         p = sum(c * u**j for j, c in enumerate(block.polynomial))
-        parts = spec.inp.parts(ordinal)
-        low, high = by_arb(spec.function, *parts, 64 * block.limbs + spec.out.precision + 64)
-        ends = [axis.position(y) - p for y in (low, high)]
-        nearest = (2 * ends[0] + 1) // 2
-        distance = min(abs(end - nearest) for end in ends)
+        distance = mpq(1)
+        for ends in enclosures(spec, ordinal, 64 * block.limbs + spec.out.precision + 64):
+            low, high = (axis.position(y) - p for y in ends)
+            if high - low <= allowed:
+                nearest = (2 * low + 1) // 2
+                distance = min(abs(end - nearest) for end in (low, high))
+                break
         if distance > allowed:
             raise Contradiction(
                 "polynomial",

@@ -8,12 +8,15 @@ from functools import partial
 from gmpy2 import mpq
 
 from hrcase.formats import Format, first_ordinal_where, scale
+from hrcase.functions import Expression
 from hrcase.functions.base import Tail
 from hrcase.spec import SearchSpec
-from hrcase.verify.axis import Axis, axis_at, enclosed, side
-from hrcase.verify.classify import CASE, classify
+from hrcase.verify.axis import Axis, axis_at, side
+from hrcase.verify.classify import CASE, UNTOLD, classify
 from hrcase.verify.document import Certificate, Piece
+from hrcase.verify.enclosed import check_enclosed
 from hrcase.verify.findings import Contradiction, Findings, at, within
+from hrcase.verify.line import Line
 from hrcase.verify.monotone import binade_parts, monotone_parts
 
 MOST_GAPS = 64
@@ -26,6 +29,8 @@ PLACES = 6
 def check_settled(certificate: Certificate, findings: Findings, seed: int) -> None:
     """Prove each settled piece, and evaluate some of its arguments.
 
+    What is settled of an expression is proved by hrcase.verify.enclosed.
+
     Raises:
         Contradiction: no theorem gives what the piece says, or an argument does not fit.
     """
@@ -33,8 +38,11 @@ def check_settled(certificate: Certificate, findings: Findings, seed: int) -> No
     generator = random.Random(seed)
     by_entry, evaluated = 0, 0
     settled = [piece for piece in certificate.pieces if piece.rule == "settled"]
+    of_expression = isinstance(spec.function, Expression)
     for piece in settled:
-        if _tail_of(spec, piece) is not None:
+        if of_expression:
+            check_enclosed(spec, piece)
+        elif _tail_of(spec, piece) is not None:
             by_entry += 1
         else:
             _prove(spec, piece)
@@ -43,6 +51,7 @@ def check_settled(certificate: Certificate, findings: Findings, seed: int) -> No
         return
     findings.proved.append(
         f"{len(settled) - by_entry} settled pieces, by comparisons at their ends"
+        + (", and by enclosures of f and f'" if of_expression else "")
     )
     if by_entry:
         findings.stated.append(
@@ -126,70 +135,25 @@ def _step(spec: SearchSpec, ordinal: int) -> mpq:
     return scale(1, spec.inp.parts(ordinal)[1] + spec.function.slope_log2)
 
 
-class _Line:
-    """G(x) = (f(x) - slope x)/spacing - offset, slope 0 or s = 2^slope_log2."""
-
-    def __init__(self, spec: SearchSpec, axis: Axis, slope: mpq | int) -> None:
-        self.spec, self.axis, self.slope = spec, axis, slope
-
-    def side(self, ordinal: int, position: mpq | int) -> int:
-        """The sign of G(x) - position: exactly."""
-        level = self.axis.value(position) + self.slope * self.spec.inp.value(ordinal)
-        return side(self.spec, ordinal, level)
-
-    def floor(self, ordinal: int) -> int:
-        """floor(G(x))."""
-        found = enclosed(self.spec, ordinal, 4 * self.spec.out.precision)
-        y = found[0] if found is not None else 0
-        k = int(self.axis.position(y - self.slope * self.spec.inp.value(ordinal)) // 1)
-        while self.side(ordinal, k + 1) >= 0:
-            k += 1
-        while self.side(ordinal, k) < 0:
-            k -= 1
-        return k
-
-    def is_not_free(self, k: int, ordinal: int) -> bool:
-        """Whether G(x) is not in [k, k + 1], or less than the window away from a breakpoint."""
-        low, high = (self.slope != 0 or self.axis.is_breakpoint(i) for i in (k, k + 1))
-        after = self.side(ordinal, k + self.axis.window if low else k) >= 0
-        return not after or self.side(ordinal, k + 1 - self.axis.window if high else k + 1) > 0
-
-
 def _no_case(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
     """No argument is a case: G passes few breakpoints, each between two arguments (theorem 6)."""
-    stop = _first_near(_Line(spec, axis, 0), lo, hi)
+    stop = Line(spec, axis, 0).first_near(lo, hi, MOST_GAPS)
     if stop is None:
         return
     parts = _identity_parts(spec, lo, hi)
     for first, end in parts:
         if _step(spec, first) % axis.spacing != 0:
             raise _fails(spec, first, end, f"{spec.function.tangent} is no multiple of the spacing")
-        stop = _first_near(_Line(spec, axis, _slope(spec)), first, end)
+        stop = Line(spec, axis, _slope(spec)).first_near(first, end, MOST_GAPS)
         if stop is not None:
             break
     if stop is not None:
         raise _fails(spec, lo, hi, f"f may be near a breakpoint at {at(spec.inp, stop)}")
 
 
-def _first_near(line: _Line, lo: int, hi: int) -> int | None:
-    """The first argument near a breakpoint, or after MOST_GAPS of them; None if there is none."""
-    for _ in range(MOST_GAPS):
-        k = line.floor(lo)
-        if line.is_not_free(k, lo):
-            return lo
-        lo = first_ordinal_where(lo, hi, partial(line.is_not_free, k))
-        if lo == hi:
-            return None
-    return lo
-
-
-def _all_near(line: _Line, lo: int, hi: int, k: int) -> None:
-    """0 < |G - k| < w at both ends, on one side: so between them."""
-    window, ends = line.axis.window, (lo, hi - 1)
-    sides = {line.side(i, k) for i in ends}
-    inside = all(line.side(i, k - window) > 0 > line.side(i, k + window) for i in ends)
-    if not inside or sides not in ({1}, {-1}):
-        raise _fails(line.spec, lo, hi, "at one of its ends f is not near, or on, its breakpoint")
+def _require_near(line: Line, lo: int, hi: int, k: int) -> None:
+    if not line.are_near(lo, hi, k):
+        raise _fails(line.spec, lo, hi, "somewhere f is not near, or on, its breakpoint")
 
 
 def _near_value(spec: SearchSpec, lo: int, hi: int, axis: Axis, piece: Piece) -> None:
@@ -198,7 +162,7 @@ def _near_value(spec: SearchSpec, lo: int, hi: int, axis: Axis, piece: Piece) ->
     position = axis.position(piece.near)
     if position.denominator != 1 or not axis.is_breakpoint(int(position)):
         raise _fails(spec, lo, hi, f"{piece.near} is no breakpoint")
-    _all_near(_Line(spec, axis, 0), lo, hi, int(position))
+    _require_near(Line(spec, axis, 0), lo, hi, int(position))
 
 
 def _near_argument(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
@@ -206,12 +170,12 @@ def _near_argument(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
     parts = _identity_parts(spec, lo, hi)
     if not parts:
         raise _fails(spec, lo, hi, "the entry does not say that f(x) - s x is monotone there")
-    line = _Line(spec, axis, _slope(spec))
+    line = Line(spec, axis, _slope(spec))
     for first, end in parts:
         if _step(spec, first) % axis.spacing != 0:
             raise _fails(spec, first, end, f"{spec.function.tangent} is no multiple of the spacing")
         k = line.floor(first)
-        _all_near(line, first, end, k if line.side(first, k + axis.window) < 0 else k + 1)
+        _require_near(line, first, end, k if line.side(first, k + axis.window) < 0 else k + 1)
 
 
 def _on_breakpoints(spec: SearchSpec, lo: int, hi: int, axis: Axis) -> None:
@@ -241,7 +205,7 @@ def _evaluate_some(spec: SearchSpec, piece: Piece, generator: random.Random) -> 
     for ordinal in sorted(places):
         expected = _expected(spec, piece, ordinal)
         verdict = None if expected is None else classify(spec, ordinal)
-        if verdict is None or expected is None:
+        if verdict in (None, UNTOLD) or expected is None:
             continue
         decided += 1
         if (verdict == CASE) != expected:
@@ -255,8 +219,8 @@ def _evaluate_some(spec: SearchSpec, piece: Piece, generator: random.Random) -> 
 def _expected(spec: SearchSpec, piece: Piece, ordinal: int) -> bool | None:
     """Whether an argument is a case, by its piece; None where that takes another argument."""
     x = spec.inp.value(ordinal)
-    if piece.kind in ("a", "b"):
-        return piece.kind == "b"
+    if piece.kind != "c":
+        return None if piece.kind == "d" else piece.kind == "b"
     if not spec.function.contains(x) or piece.which in ("images", "powers"):
         return None
     if piece.which == "poles":

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from hrcase.functions import Expression
 from hrcase.spec import SearchSpec
 from hrcase.verify.document import Certificate, Piece, Range, Unit
+from hrcase.verify.enclosed import require_undefined
 from hrcase.verify.findings import Contradiction, Findings, at, within
 
 
@@ -93,6 +95,9 @@ def require_outside(spec: SearchSpec, ranges: Iterable[Range]) -> None:
     """Raises Contradiction where f is defined in one of these half-open ranges."""
     f, inp = spec.function, spec.inp
     for lo, hi in ranges:
+        if isinstance(f, Expression):
+            require_undefined(spec, lo, hi)
+            continue
         first, last = inp.value(lo), inp.value(hi - 1)
         is_outside = not f.contains(first) and not f.contains(last)
         is_beyond = last <= f.lo or first >= f.hi or (lo + 1 == hi)

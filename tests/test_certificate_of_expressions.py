@@ -1,0 +1,145 @@
+"""Certificates of expressions, of which no entry says where they are monotone or defined.
+
+True ones are proved; an altered field is refused, as those of functions are (test_certificate.py).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from certificates import certified, job_of, sealed, verified
+from gmpy2 import mpq
+from lies import BINARY16, LIES
+from lies_of_expressions import EXPRESSION_LIES
+
+from hrcase.domain import removed, split
+from hrcase.formats import FORMATS, Format, scale
+from hrcase.hexfloat import to_hex
+from hrcase.lattice import ROUNDINGS
+from hrcase.pieces import Rule
+from hrcase.spec import SearchSpec, everything, interval
+from hrcase.verify.document import Piece
+from hrcase.verify.enclosed import check_enclosed
+from hrcase.verify.findings import Contradiction
+from hrcase.verify.monotone import one_axis
+from hrcase.verify.tiling import require_outside
+
+BINARY64 = FORMATS["binary64"]
+TOY = Format("toy", 7, -6, 5)
+ASKED = {
+    "log1p": ("log(1+x)", BINARY16, 8, "-1.001", mpq(-1001, 1000), mpq(-1, 8)),
+    "sinc": ("sin(x)/x", BINARY16, 8, "", scale(1, -4), scale(1, -2)),
+    "softplus": ("log(1+exp(x))", BINARY16, 8, "", mpq(-1, 4), mpq(1, 4)),
+    "gamma": ("tgamma(x)*exp(-x)", BINARY64, 38, "", mpq(5, 2), mpq(5, 2) + scale(1, -12)),
+    "tails": ("1+exp(-x)", BINARY16, 8, "", mpq(4), mpq(40000)),
+    "nearly-x": ("x-x^3/3", BINARY16, 8, "", scale(1, -14), scale(1, -4)),
+    "untold": ("x+exp(-4000)*x^2", BINARY16, 8, "", scale(1, -10), scale(1, -8)),
+}
+
+
+WHOLE = ("sin(x)/x", "log(1+exp(x))", "tgamma(x)*exp(-x)")
+
+
+def spec_of(label: str) -> SearchSpec:
+    if label in WHOLE:
+        return SearchSpec(f"expr:{label}", TOY, TOY, 5, "all", everything(TOY))
+    formula, inp, bits, first, lo, hi = ASKED[label]
+    region = interval(inp, lo, hi, f"{first or to_hex(lo)} <= x < {to_hex(hi)}")
+    return SearchSpec(f"expr:{formula}", inp, inp, bits, "all", region)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("jobs")
+    labels = [*ASKED, *WHOLE]
+    return {
+        label: certified(job_of(spec_of(label), place / str(labels.index(label))))
+        for label in labels
+    }
+
+
+@pytest.mark.parametrize("label", [*ASKED, *WHOLE])
+def test_a_true_certificate_is_proved(files: dict[str, Path], label: str) -> None:
+    lines = verified(files[label], label != "gamma", 3).lines()
+    assert any(line.startswith("proved   pieces tile the range") for line in lines)
+
+
+EXPRESSIONS = [
+    "exp(-x*x)/2",
+    "log(x-1)",
+    "1/(x*x-2)",
+    "x*x-x*0x1.8p-3+1/3",
+    "cospi(x)*e",
+    "sqrt(x*x-1)",
+    "cosh(x)-1-x*x/2",
+    "(x-1)^3+1",
+    "tan(x)-sin(x)",
+    "cbrt(x)^-2+0.3",
+    "atan(1/x)",
+    "exp(-x)-exp(-x-1)",
+    "tanh(x)",
+    "exp(-exp(x))",
+    "lgamma(x)",
+    "x+exp(-4000)*x^2",
+    "sin(x)^2+cos(x)^2+x",
+]
+
+
+@pytest.mark.parametrize("formula", EXPRESSIONS)
+def test_how_expressions_are_split_is_proved(formula: str) -> None:
+    """All that the search settles, leaves out, or takes to lie in one output binade."""
+    rounding = ROUNDINGS[EXPRESSIONS.index(formula) % len(ROUNDINGS)]
+    prove(SearchSpec(f"expr:{formula}", TOY, TOY, 5, rounding, everything(TOY)), 16)
+
+
+SLICES = [
+    ("sin(x)/x", FORMATS["x87"], scale(-1, -20), scale(1, -2)),
+    ("sin(x)/x", BINARY64, mpq(0), mpq(1)),
+    ("log(1+exp(x))", BINARY64, mpq(-3000), mpq(-700)),
+    ("exp(x)", FORMATS["binary32"], scale(-1, 100), scale(1, 100)),
+    ("x-x^3/3", BINARY64, scale(1, -60), scale(1, -10)),
+    ("(x-sin(x))/x^2", BINARY64, scale(1, -110), scale(1, -100)),
+]
+
+
+@pytest.mark.parametrize(("formula", "inp", "lo", "hi"), SLICES)
+def test_long_ranges_are_proved(formula: str, inp: Format, lo: mpq, hi: mpq) -> None:
+    prove(SearchSpec(f"expr:{formula}", inp, inp, 20, "all", interval(inp, lo, hi, "")), 256)
+
+
+def prove(spec: SearchSpec, scan: int) -> None:
+    kinds = set()
+    for piece in split(spec, scan):
+        if piece.settlement is not None:
+            s = piece.settlement
+            check_enclosed(spec, Piece(piece.lo, piece.hi, "settled", s.kind, s.near, s.which))
+            kinds.add(s.kind)
+        elif piece.rule is Rule.SEARCHED:
+            one_axis(spec, piece.lo, piece.hi)
+            kinds.add("")
+    assert kinds
+    require_outside(spec, [(part.lo, part.hi) for part in removed(spec)])
+
+
+OTHER = {"function", "function, next to it"}
+"""Alterations that test_certificate.py makes of functions only."""
+
+GENERAL = {n: lie for n, lie in LIES.items() if lie.label == "log1p" and n not in OTHER}
+
+
+@pytest.mark.parametrize("name", [*GENERAL, *EXPRESSION_LIES])
+def test_an_altered_field_is_refused_by_name(
+    files: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    lie = GENERAL.get(name) or EXPRESSION_LIES[name]
+    data = json.loads(files[lie.label].read_text())
+    true = copy.deepcopy(data)
+    lie.alter(data)
+    assert data != true
+    altered = sealed(data, tmp_path / "altered.json")
+    with pytest.raises(Contradiction) as caught:
+        verified(altered, lie.needs_all)
+    assert caught.value.check == lie.check, str(caught.value)
