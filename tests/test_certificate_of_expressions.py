@@ -17,6 +17,7 @@ from lies_of_expressions import EXPRESSION_LIES
 
 from hrcase.domain import removed, split
 from hrcase.formats import FORMATS, Format, scale
+from hrcase.functions import function_by_name
 from hrcase.hexfloat import to_hex
 from hrcase.lattice import ROUNDINGS
 from hrcase.pieces import Rule
@@ -25,6 +26,7 @@ from hrcase.verify.document import Piece
 from hrcase.verify.enclosed import check_enclosed
 from hrcase.verify.findings import Contradiction
 from hrcase.verify.monotone import one_axis
+from hrcase.verify.text import check_text
 from hrcase.verify.tiling import require_outside
 
 BINARY64 = FORMATS["binary64"]
@@ -143,3 +145,40 @@ def test_an_altered_field_is_refused_by_name(
     with pytest.raises(Contradiction) as caught:
         verified(altered, lie.needs_all)
     assert caught.value.check == lie.check, str(caught.value)
+
+
+TEXTS = [
+    *WHOLE,
+    *EXPRESSIONS,
+    "-x^2",
+    "(-x)^2",
+    "-x*x",
+    "x-x-x",
+    "x/x/x",
+    "x-(x-x)",
+    "2^-3*x",
+    "--x",
+    "x^-2",
+    "(x^2)^3",
+    "1e-3*x+0x1.8p-3-.5",
+    "log2(x)+exp10(x)*j0(x)",
+    "x**2/pi-e",
+    " + x * 007 ",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_mean_the_same_to_python(text: str) -> None:
+    check_text(spec_of_text(text))
+
+
+def test_a_text_that_is_read_as_another_tree_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = spec_of_text("-x^2")
+    wrong = function_by_name("expr:(-x)^2")
+    monkeypatch.setattr("hrcase.spec.function_by_name", lambda name: wrong)
+    with pytest.raises(Contradiction, match="check asked: Python reads '-x\\^2'"):
+        check_text(spec)
+
+
+def spec_of_text(text: str) -> SearchSpec:
+    return SearchSpec(f"expr:{text}", TOY, TOY, 5, "all", everything(TOY))

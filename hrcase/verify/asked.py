@@ -9,6 +9,7 @@ from hrcase.formats import FORMATS, Format
 from hrcase.hexfloat import parse_bound
 from hrcase.spec import Region, SearchSpec, exponent_range, interval, one_sign
 from hrcase.verify.findings import Contradiction
+from hrcase.verify.text import check_text
 
 _SIGNS = {"": "both", "x > 0": "positive", "x < 0": "negative"}
 _INTERVAL = re.compile(r"(.+) <= x < (.+)")
@@ -16,12 +17,13 @@ _BINADES = re.compile(r"2\^(-?\d{1,9}) <= \|x\| < 2\^(-?\d{1,9})(?:, (x [<>] 0))
 
 
 def check_asked(spec: SearchSpec) -> None:
-    """The sentence of a claim names formats and says for which x; all of it stands on its ranges.
+    """The sentence of a claim names f and formats, and says for which x.
 
     Raises:
-        Contradiction: a format is another one than its name says, or the ranges are not those that
-            the words mean.
+        Contradiction: an expression or a format is another one than its name says, or the ranges
+            are not those that the words mean.
     """
+    check_text(spec)
     for form in (spec.inp, spec.out):
         if FORMATS.get(form.name, form) != form:
             raise Contradiction(
