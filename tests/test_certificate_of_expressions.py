@@ -15,6 +15,7 @@ from gmpy2 import mpq
 from lies import BINARY16, LIES
 from lies_of_expressions import EXPRESSION_LIES
 
+from hrcase.cli import main
 from hrcase.domain import removed, split
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
@@ -22,12 +23,15 @@ from hrcase.hexfloat import to_hex
 from hrcase.lattice import ROUNDINGS
 from hrcase.pieces import Rule
 from hrcase.spec import SearchSpec, everything, interval
+from hrcase.verify.axis import is_free
+from hrcase.verify.classify import CASE, FAR, UNTOLD, classify, is_exact
 from hrcase.verify.document import Piece
 from hrcase.verify.enclosed import check_enclosed
 from hrcase.verify.findings import Contradiction
 from hrcase.verify.monotone import one_axis
 from hrcase.verify.text import check_text
 from hrcase.verify.tiling import require_outside
+from hrcase.ziv import nearest_breakpoint
 
 BINARY64 = FORMATS["binary64"]
 TOY = Format("toy", 7, -6, 5)
@@ -182,3 +186,60 @@ def test_a_text_that_is_read_as_another_tree_is_refused(monkeypatch: pytest.Monk
 
 def spec_of_text(text: str) -> SearchSpec:
     return SearchSpec(f"expr:{text}", TOY, TOY, 5, "all", everything(TOY))
+
+
+@pytest.mark.parametrize("low_exponent", range(-8, 7))
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_what_is_far_from_breakpoints_across_binades(rounding: str, low_exponent: int) -> None:
+    """Intervals next to both ends of a binade, against the distance of each of many values."""
+    spec = SearchSpec("exp", TOY, TOY, 5, rounding, everything(TOY))
+    edge, found = scale(1, low_exponent), set()
+    step = scale(1, max(low_exponent, TOY.emin) - TOY.precision - 6)
+    places = [edge + i * step for i in range(-80, 81)]
+    is_far = [reference_is_far(spec, place) for place in places]
+    for sign in (1, -1):
+        for first in range(0, 150, 3):
+            for last in range(first, 161, 9):
+                ends = sorted((sign * places[first], sign * places[last]))
+                assert is_free(spec, ends[0], ends[1]) == all(is_far[first : last + 1])
+                found.add(all(is_far[first : last + 1]))
+    assert found == {True, False}
+
+
+def reference_is_far(spec: SearchSpec, value: mpq) -> bool:
+    """By the search's own rule, which is given the value itself."""
+    point = nearest_breakpoint(spec.out, spec.rounding, (value, value))
+    return point is None or point.low >= spec.threshold
+
+
+def test_what_bits_do_not_tell_is_neither_a_case_nor_far() -> None:
+    """log(exp(x)) is x, which no number of bits shows; 1 + exp(-x) comes near 1 very slowly."""
+    same, slow = (spec_of_text(text) for text in ("log(exp(x))", "1+exp(-exp(x))"))
+    half, eight = TOY.ordinal(mpq(3, 4)), TOY.ordinal(mpq(29, 4))
+    assert classify(same, half) == UNTOLD and is_exact(same, half, UNTOLD)
+    verdict = classify(slow, eight)  # 2^-2032
+    assert verdict == CASE and not is_exact(slow, TOY.ordinal(mpq(2)), FAR)
+    assert classify(slow, eight, 1024) == UNTOLD
+    nine = TOY.ordinal(mpq(59, 8))  # 2^-2302
+    assert classify(slow, nine) == CASE and is_exact(slow, nine, CASE)
+
+
+def test_half_way_between_breakpoints_is_far() -> None:
+    """log(exp(x)) on a number, where midpoints are asked for: bits tell that, not the value."""
+    spec = SearchSpec("expr:log(exp(x))", TOY, TOY, 5, "nearest", everything(TOY))
+    for value in (mpq(3, 4), mpq(1), mpq(2)):
+        assert classify(spec, TOY.ordinal(value)) == FAR
+
+
+def test_lists_are_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "list.csv"
+    asked = ("--expr", "1+exp(-x)", "--format", "binary16", "--interval", "4,40000", "--bits", "8")
+    assert main.run(["search", *asked, "--device", "cpu", "--output", str(output)]) == 0
+    assert main.run(["verify", str(output), "--sample", "20"]) == 0
+    assert "more places, in settled ranges" in capsys.readouterr().out
+    lines = output.read_text().splitlines(keepends=True)
+    output.write_text("".join(lines[:1] + lines[-1:]))
+    beside = Path(f"{output}.claim.json")
+    beside.write_text(json.dumps({**json.loads(beside.read_text()), "cases": 1}))
+    assert main.run(["verify", str(output), "--sample", "200"]) == 7
+    assert "check search:" in capsys.readouterr().err
