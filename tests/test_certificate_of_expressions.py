@@ -20,6 +20,7 @@ from hrcase.domain import removed, split
 from hrcase.formats import FORMATS, Format, scale
 from hrcase.functions import function_by_name
 from hrcase.hexfloat import to_hex
+from hrcase.job import units
 from hrcase.lattice import ROUNDINGS
 from hrcase.pieces import Rule
 from hrcase.spec import SearchSpec, everything, interval
@@ -60,11 +61,12 @@ def spec_of(label: str) -> SearchSpec:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("jobs")
-    labels = [*ASKED, *WHOLE]
-    return {
-        label: certified(job_of(spec_of(label), place / str(labels.index(label))))
-        for label in labels
-    }
+    labels, made = [*ASKED, *WHOLE], {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(units, "MANY_PARTS", 1 << 20)  # no processes: they take a second to start
+        for number, label in enumerate(labels):
+            made[label] = certified(job_of(spec_of(label), place / str(number)))
+    return made
 
 
 @pytest.mark.parametrize("label", [*ASKED, *WHOLE])
