@@ -24,6 +24,7 @@ from hrcase.job import units
 from hrcase.lattice import ROUNDINGS
 from hrcase.pieces import Rule
 from hrcase.spec import SearchSpec, everything, interval
+from hrcase.verify import enclosed
 from hrcase.verify.axis import is_free
 from hrcase.verify.classify import CASE, FAR, UNTOLD, classify, is_exact
 from hrcase.verify.document import Piece
@@ -109,6 +110,7 @@ SLICES = [
     ("log(1+exp(x))", BINARY64, mpq(-3000), mpq(-700)),
     ("exp(x)", FORMATS["binary32"], scale(-1, 100), scale(1, 100)),
     ("x-x^3/3", BINARY64, scale(1, -60), scale(1, -10)),
+    ("sin(x)*0x1p-100", BINARY64, scale(1, -40), scale(1, -20)),
     ("(x-sin(x))/x^2", BINARY64, scale(1, -110), scale(1, -100)),
 ]
 
@@ -206,6 +208,10 @@ def test_what_is_far_from_breakpoints_across_binades(rounding: str, low_exponent
                 assert is_free(spec, ends[0], ends[1]) == all(is_far[first : last + 1])
                 found.add(all(is_far[first : last + 1]))
     assert found == {True, False}
+    for sign in (1, -1):  # with all of a binade between
+        ends = sorted((sign * (edge - step), sign * (4 * edge + step)))
+        is_one = 4 * edge <= scale(1, TOY.emin) or low_exponent > TOY.emax
+        assert is_one or not is_free(spec, ends[0], ends[1])
 
 
 def reference_is_far(spec: SearchSpec, value: mpq) -> bool:
@@ -245,3 +251,70 @@ def test_lists_are_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     beside.write_text(json.dumps({**json.loads(beside.read_text()), "cases": 1}))
     assert main.run(["verify", str(output), "--sample", "200"]) == 7
     assert "check search:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("kind", "near"), [("a", None), ("b", mpq(1, 4))])
+def test_both_ends_of_a_range_prove_nothing_of_what_turns_between(
+    kind: str, near: mpq | None
+) -> None:
+    """(x-1)^2 is 2^-14 above 1/4 at both ends, with all below between them."""
+    spec = spec_of_text("(x-1)^2+0x1p-14" if near else "(x-1)^2+0x1p-10")
+    first, last = (TOY.ordinal(value) for value in (mpq(1, 2), mpq(3, 2)))
+    for one in (first, last):
+        check_enclosed(spec, Piece(one, one + 1, "settled", kind, near))
+    with pytest.raises(Contradiction, match="check settled"):
+        check_enclosed(spec, Piece(first, last + 1, "settled", kind, near))
+
+
+def test_a_slope_is_shown_where_its_terms_alone_do_not() -> None:
+    """3 x^2 - 6 x + 4 from 1 to 3/2, where the terms of an enclosure add up to [-2, 4.75]."""
+    spec = SearchSpec("expr:x^3-3*x^2+4*x", BINARY64, BINARY64, 5, "all", everything(BINARY64))
+    lo, hi = (BINARY64.ordinal(value) for value in (mpq(1), mpq(3, 2)))
+    assert enclosed._is_monotone(spec, lo, hi, mpq(0))
+    assert not enclosed._is_monotone(spec, lo, hi, mpq(5, 4))  # it passes that on the way
+
+
+def test_along_x_proves_nothing_where_x_is_finer_than_breakpoints() -> None:
+    """x - x^3/3 is next to x, which lies between breakpoints as a rule."""
+    first, end = (BINARY16.ordinal(scale(1, exponent)) for exponent in (-12, -11))
+    for out in (BINARY16, TOY):
+        spec = SearchSpec("expr:x-x^3/3", BINARY16, out, 5, "all", everything(BINARY16))
+        piece = Piece(first + 1, end, "settled", "b", None)
+        if out == BINARY16:
+            check_enclosed(spec, piece)
+        else:
+            with pytest.raises(Contradiction, match="check settled"):
+                check_enclosed(spec, piece)
+
+
+def test_along_x_proves_nothing_in_the_top_binade() -> None:
+    """x + 1/x^3 next to the largest numbers: f(x) may be next to 2^(emax+1), which is none."""
+    spec = spec_of_text("x+1/x^3")
+    last = TOY.max_ordinal
+    check_enclosed(spec, Piece(last - 100, last - 70, "settled", "b", None))
+    with pytest.raises(Contradiction, match="check settled"):
+        check_enclosed(spec, Piece(last - 30, last, "settled", "b", None))
+
+
+@pytest.mark.parametrize(
+    ("text", "near", "lo", "hi"),
+    [
+        ("1+exp(-x)", mpq(1), mpq(600), mpq(1000)),
+        ("x+exp(-400)*x^2", None, scale(1, -9), scale(1, -8)),
+        ("cosh(log(exp(x))-x)+x", mpq(1), mpq(1, 2), mpq(3, 4)),
+    ],
+)
+def test_what_bits_do_tell_is_not_of_kind_d(text: str, near: mpq | None, lo: mpq, hi: mpq) -> None:
+    """2^-1443 and 2^-568 from it; or where MPFR's intervals see nothing at all, and Arb does."""
+    spec = SearchSpec(f"expr:{text}", BINARY16, BINARY16, 5, "all", everything(BINARY16))
+    first, end = (BINARY16.ordinal(value) for value in (lo, hi))
+    with pytest.raises(Contradiction, match="check settled"):
+        check_enclosed(spec, Piece(first + 1, end, "settled", "d", near))
+
+
+def test_overflow_at_one_end_proves_nothing_of_the_other() -> None:
+    spec = spec_of_text("exp(-x)")
+    first, middle, end = (TOY.ordinal(mpq(value)) for value in (-6, -5, -1))
+    check_enclosed(spec, Piece(first, middle, "settled", "a"))
+    with pytest.raises(Contradiction, match="check settled"):
+        check_enclosed(spec, Piece(first, end, "settled", "a"))

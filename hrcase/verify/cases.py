@@ -34,7 +34,9 @@ def check_cases(certificate: Certificate, findings: Findings, on_unit: OnUnit) -
         _check_counts(spec, piece, unit)
         on_unit()
     cases, exact = (sum(len(getattr(u, n)) for u in certificate.units) for n in ("cases", "exact"))
-    findings.rerun.append(f"{cases} cases and {exact} exact ones, each by MPFR and by Arb")
+    bits = spec.function.decided_bits
+    also = f", or not told from them by {bits} bits" if bits else ""
+    findings.rerun.append(f"{cases} cases and {exact} exact ones{also}: each by MPFR and by Arb")
 
 
 def check_rows(spec: SearchSpec, lo: int, hi: int, ordinals: list[int], kind: str) -> None:

@@ -271,9 +271,12 @@ def _along(spec: SearchSpec, lo: int, hi: int) -> Line | None:
         return None
     with precision(RANGE_PRECISION):
         slope = coefficients(f, arb(inp.parts((lo + hi) // 2)), 1)[1]
-        if not slope.is_finite() or slope.contains(0) or not 2.0**-64 < abs(slope) < 2.0**64:
-            return None
+    if not _has_sign(slope):
+        return None
+    try:
         about = lower_bound(slope)
+    except OutOfReach:
+        return None
     r = scale(1 if about > 0 else -1, floor_log2(abs(about) * mpq(4, 3)))
     axis = axis_of(spec, lo)
     if abs(about - r) > NEARLY * abs(r) or axis is None:

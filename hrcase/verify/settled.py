@@ -58,6 +58,12 @@ def check_settled(certificate: Certificate, findings: Findings, seed: int) -> No
             f"{by_entry} settled pieces stand on a theorem of the function's own "
             "(docs/functions.md, section 3)"
         )
+    untold = sum(piece.kind == "d" for piece in settled)
+    if untold:
+        findings.stated.append(
+            f"of the arguments of {untold} settled pieces of kind (d) nothing is said: bits do not "
+            "tell which are cases"
+        )
     findings.sampled.append(
         f"settled pieces: {evaluated} arguments evaluated, as their kinds say (seed {seed})"
     )

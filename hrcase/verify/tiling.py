@@ -85,9 +85,11 @@ def _one_input_binade(spec: SearchSpec, lo: int, hi: int) -> None:
 def check_outside(certificate: Certificate, findings: Findings) -> None:
     """What is not searched lies beyond the ends of the domain, or is a pole."""
     require_outside(certificate.spec, ((lo, hi) for lo, hi, _ in certificate.outside))
+    bits = certificate.spec.function.decided_bits
     if certificate.outside:
         findings.proved.append(
             f"{len(certificate.outside)} ranges that are left out lie outside of the domain"
+            + (f", or are single arguments at which {bits} bits show no value" if bits else "")
         )
 
 
