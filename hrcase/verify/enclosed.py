@@ -26,7 +26,7 @@ from hrcase.functions.brackets import bracket, directed
 from hrcase.functions.rounding import as_rational, exactly
 from hrcase.functions.undefined import NotDefined, Undecided
 from hrcase.spec import SearchSpec
-from hrcase.verify.axis import Axis, axis_at, axis_of, enclosures, is_free, told_side
+from hrcase.verify.axis import Axis, axis_at, enclosures, is_free, told_side
 from hrcase.verify.balls import coefficients, hull, precision
 from hrcase.verify.document import Piece, Range
 from hrcase.verify.findings import Contradiction, at, within
@@ -278,15 +278,14 @@ def _along(spec: SearchSpec, lo: int, hi: int) -> Line | None:
     except OutOfReach:
         return None
     r = scale(1 if about > 0 else -1, floor_log2(abs(about) * mpq(4, 3)))
-    axis = axis_of(spec, lo)
-    if abs(about - r) > NEARLY * abs(r) or axis is None:
-        return None
-    if scale(r, exponent) % axis.spacing != 0 or not _is_monotone(spec, lo, hi, r):
+    if abs(about - r) > NEARLY * abs(r):
         return None
     try:
-        return Line(spec, one_axis(spec, lo, hi), r)
+        axis = one_axis(spec, lo, hi)
     except Contradiction:  # two binades of f(x): cut
         return None
+    is_multiple = scale(r, exponent) % axis.spacing == 0
+    return Line(spec, axis, r) if is_multiple and _is_monotone(spec, lo, hi, r) else None
 
 
 def _is_monotone(spec: SearchSpec, lo: int, hi: int, r: mpq) -> bool:
