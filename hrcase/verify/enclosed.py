@@ -26,7 +26,7 @@ from hrcase.functions.brackets import bracket, directed
 from hrcase.functions.rounding import as_rational, exactly
 from hrcase.functions.undefined import NotDefined, Undecided
 from hrcase.spec import SearchSpec
-from hrcase.verify.axis import Axis, axis_at, enclosures, is_free, told_side
+from hrcase.verify.axis import Axis, axis_at, is_free, told_side
 from hrcase.verify.balls import coefficients, hull, precision
 from hrcase.verify.document import Piece, Range
 from hrcase.verify.findings import Contradiction, at, within
@@ -184,18 +184,8 @@ def _not_told(spec: SearchSpec, near: mpq | None, lo: int, hi: int) -> bool:
 
 def _are_untold(spec: SearchSpec, lo: int, hi: int, level: Callable[[int], mpq]) -> bool:
     """f, or f - r x, is monotone, and at both ends bits do not tell it from a level."""
-    return all(_is_untold(spec, i, level(i)) for i in (lo, hi - 1))
-
-
-def _is_untold(spec: SearchSpec, ordinal: int, level: mpq) -> bool:
-    """By MPFR; and Arb sees f next to the level, which MPFR might only not see at all."""
-    axis, bits = axis_at(spec, level), _expression(spec).decided_bits
-    if axis is None or told_side(spec, ordinal, level, bits // 2) not in (None, 0):
-        return False
-    reach = scale(axis.spacing, -RANGE_PRECISION)
-    return any(
-        level - reach < low and high < level + reach for low, high in enclosures(spec, ordinal)
-    )
+    most = _expression(spec).decided_bits // 2
+    return all(told_side(spec, i, level(i), most) in (None, 0) for i in (lo, hi - 1))
 
 
 def _no_value(spec: SearchSpec, lo: int, hi: int) -> bool:
