@@ -104,6 +104,14 @@ def test_how_expressions_are_split_is_proved(formula: str) -> None:
     prove(SearchSpec(f"expr:{formula}", TOY, TOY, 5, rounding, everything(TOY)), 16)
 
 
+WIDE = Format("wide", 6, -30, 30)
+
+
+def test_what_only_balls_give_a_value_may_be_left_out() -> None:
+    """2^(1/(3 x)) next to 0 is beyond MPFR's exponents, and erf of it 1 by Arb."""
+    prove(SearchSpec("expr:erf(exp2(1/3/x))", WIDE, WIDE, 5, "all", everything(WIDE)), 16)
+
+
 SLICES = [
     ("sin(x)/x", FORMATS["x87"], scale(-1, -20), scale(1, -2)),
     ("sin(x)/x", BINARY64, mpq(0), mpq(1)),

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 
 import gmpy2
-from flint import arb, arb_series
+from flint import arb
 from flint import ctx as flint_context
 from gmpy2 import mpfr, mpq
 
@@ -21,7 +21,7 @@ from hrcase.enclosure import OutOfReach, lower_bound, upper_bound
 from hrcase.formats import binade_end, floor_log2, scale
 from hrcase.functions import Expression
 from hrcase.functions.around_zero import around_zero
-from hrcase.functions.balls import ball_series
+from hrcase.functions.balls import ball_value
 from hrcase.functions.brackets import bracket, directed
 from hrcase.functions.rounding import as_rational, exactly
 from hrcase.functions.undefined import NotDefined, Undecided
@@ -199,14 +199,19 @@ def _no_value(spec: SearchSpec, lo: int, hi: int) -> bool:
     except NotDefined:
         return True
     except Undecided:
-        try:
-            with precision(RANGE_PRECISION):
-                ball_series(f.node, arb_series([hull(spec.inp, lo, hi), 1], prec=2))
-        except NotDefined:
-            return True
-        except Undecided:
-            return False
+        return _has_no_ball(spec, lo, hi)
     raise Contradiction("domain", f"{f.formula} has a value at {at(spec.inp, lo)}, left out")
+
+
+def _has_no_ball(spec: SearchSpec, lo: int, hi: int) -> bool:
+    try:
+        with precision(RANGE_PRECISION):
+            ball_value(_expression(spec).node, hull(spec.inp, lo, hi))
+    except NotDefined:
+        return True
+    except Undecided:
+        pass
+    return False
 
 
 def _bounds(
@@ -281,7 +286,7 @@ def _along(spec: SearchSpec, lo: int, hi: int) -> Line | None:
 def _is_monotone(spec: SearchSpec, lo: int, hi: int, r: mpq) -> bool:
     """Whether f - r x is shown to be strictly monotone on the reals of a range, and defined there.
 
-    By the sign of f' - r over a ball: as it comes, by the mean value theorem, or by theorem E1.
+    By the sign of f' - r over a ball, or by theorem E1.
     """
     f = _expression(spec)
     if hi - lo == 1:
@@ -289,10 +294,8 @@ def _is_monotone(spec: SearchSpec, lo: int, hi: int, r: mpq) -> bool:
     slope = arb((int(r.numerator), 1 - int(r.denominator.bit_length())))
     for bits in SLOPE_PRECISIONS if r else SLOPE_PRECISIONS[:1]:
         with precision(bits):
-            ball = hull(spec.inp, lo, hi)
-            over, at_middle = coefficients(f, ball, 2), coefficients(f, ball.mid(), 1)
-            by_mean_value = at_middle[1] - slope + 2 * over[2] * (ball - ball.mid())
-            if any(_has_sign(e) for e in (over[1] - slope, by_mean_value)):
+            # A wide f'' makes narrow_series enclose all coefficients by Taylor's theorem.
+            if _has_sign(coefficients(f, hull(spec.inp, lo, hi), 2)[1] - slope):
                 return True
     return _by_series_at_0(spec, hi - 1 if lo > 0 else lo, slope)
 
