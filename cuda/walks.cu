@@ -114,10 +114,10 @@ __device__ bool is_whole(const Near& entry, const FareyRun<double>& run) {
            entry.value == at.value && entry.slack == at.slack;
 }
 
-// A warp's part of the list of roots near a class: it takes CHUNK places at a time, since one
-// atomic for each root would hold it up.
+// A warp's part of the list of roots near a class: it takes CHUNK places at a time, or as many as it
+// needs at once, since one atomic for each root would hold it up.
 struct NearChunk {
-    static constexpr u64 CHUNK = 32;
+    static constexpr unsigned CHUNK = 8;
     u64 place, end;  // of the next root, of the chunk
 
     // Appends the entries of the lanes that have one. All lanes come here.
@@ -130,7 +130,7 @@ struct NearChunk {
         __syncwarp();
         if (first + count > end) {
             close(lane, lists);
-            first = take_chunk(lane, lists);
+            first = take_chunk(count < CHUNK ? CHUNK : count, lane, lists);
         }
         const u64 mine = first + __popc(together & below);
         if (has_one && mine < lists.near_capacity) lists.near[mine] = entry;
@@ -145,12 +145,13 @@ struct NearChunk {
         __syncwarp();
     }
 
-    __device__ u64 take_chunk(int lane, const Lists& lists) {
+    __device__ u64 take_chunk(unsigned places, int lane, const Lists& lists) {
+        const unsigned long long taken = places;
         unsigned long long first = 0;
         if (lane == 0) {
-            first = atomicAdd(&lists.counters->near, static_cast<unsigned long long>(CHUNK));
-            end = first + CHUNK;
-            atomicAdd(&lists.counters->written, static_cast<unsigned long long>(CHUNK));
+            first = atomicAdd(&lists.counters->near, taken);
+            end = first + taken;
+            atomicAdd(&lists.counters->written, taken);
         }
         return __shfl_sync(ALL_LANES, first, 0);
     }
