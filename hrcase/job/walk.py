@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
+from queue import Empty, SimpleQueue
 from time import perf_counter
 
 from hrcase.cases import HRCase
@@ -171,6 +172,7 @@ class Walk:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.landed: list[_Flight] = []
         self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
+        self._finished: SimpleQueue[Future[Landed]] = SimpleQueue()
         self._deciding: deque[tuple[Errand[list[Asked], list[Refined]], list[_Flight]]] = deque()
         self.is_watched = True
         self._waiting = 0
@@ -227,8 +229,7 @@ class Walk:
             for part in self._slices(flight, blocks):
                 if self.task.should_stop():
                     return False
-                self._flying[self.crew.submit(part)] = flight, part
-                flight.to_land += 1
+                self._submit(flight, part)
                 while len(self._flying) >= self.crew.capacity:
                     self._land()
             if self.task.should_stop():
@@ -263,9 +264,24 @@ class Walk:
             else:
                 yield from planned.slices(self.crew.slice_work)
 
+    def _submit(self, flight: _Flight, part: PlannedBlock) -> None:
+        future = self.crew.submit(part)
+        self._flying[future] = flight, part
+        flight.to_land += 1
+        future.add_done_callback(self._finished.put)
+
+    def _take_finished(self) -> Iterator[Future[Landed]]:
+        """Slices that are through: waits for the first one, for a while, and takes all there are."""
+        try:
+            yield self._finished.get(timeout=LONGEST_WAIT)
+            while True:
+                yield self._finished.get_nowait()
+        except Empty:
+            return
+
     def _land(self) -> None:
         """Wait for slices, for a while, and count them; keep what is due; say how far it is."""
-        finished, _ = wait(self._flying, timeout=LONGEST_WAIT, return_when=FIRST_COMPLETED)
+        finished = list(self._take_finished())
         for future in finished:
             landed = future.result()
             flight, part = self._flying.pop(future)
