@@ -224,8 +224,8 @@ class Walk:
 
     def _send_all(self, units: Sequence[Unit], plan_ahead: bool) -> bool:
         """Hand out all slices; False when it was told to stop before."""
-        for unit, blocks in self._planned(units, plan_ahead):
-            flight = _Flight(unit, blocks_digest([b for b in blocks if not b.is_second]))
+        for unit, (digest, blocks) in self._planned(units, plan_ahead):
+            flight = _Flight(unit, digest)
             for part in self._slices(flight, blocks):
                 if self.task.should_stop():
                     return False
@@ -239,9 +239,7 @@ class Walk:
             self._decide()
         return True
 
-    def _planned(
-        self, units: Sequence[Unit], plan_ahead: bool
-    ) -> Iterator[tuple[Unit, list[PlannedBlock]]]:
+    def _planned(self, units: Sequence[Unit], plan_ahead: bool) -> Iterator[tuple[Unit, Planned]]:
         """The units with their blocks, in order."""
         work = partial(_plan_units, self.spec, self.task.tuning)
         step = UNITS_A_TASK if plan_ahead else 1
@@ -271,7 +269,7 @@ class Walk:
         future.add_done_callback(self._finished.put)
 
     def _take_finished(self) -> Iterator[Future[Landed]]:
-        """Slices that are through: waits for the first one, for a while, and takes all there are."""
+        """All slices that are through; waits for the first one, for a while."""
         try:
             yield self._finished.get(timeout=LONGEST_WAIT)
             while True:
@@ -378,16 +376,20 @@ def _decide_one(spec: SearchSpec, asked: Asked) -> Refined:
     return refine_chunk(spec, sorted(chain(ordinals, evaluated)) if ranges else ordinals)
 
 
-def _plan_units(
-    spec: SearchSpec, tuning: Tuning, units: Sequence[Unit]
-) -> list[list[PlannedBlock]]:
-    """The blocks of some units, without the budgets, which cost more to send than all the rest."""
-    return [
-        [replace(planned, budget=None) for planned in _all_blocks(spec, unit.piece, tuning)]
-        if unit.piece.rule is Rule.SEARCHED
-        else []
-        for unit in units
-    ]
+Planned = tuple[str, list[PlannedBlock]]
+"""The blocks of a unit, and the digest of those that are not searched to compare."""
+
+
+def _plan_units(spec: SearchSpec, tuning: Tuning, units: Sequence[Unit]) -> list[Planned]:
+    """What some units are made of, without budgets, which cost more to send than all the rest."""
+    return [_plan_unit(spec, tuning, unit) for unit in units]
+
+
+def _plan_unit(spec: SearchSpec, tuning: Tuning, unit: Unit) -> Planned:
+    if unit.piece.rule is not Rule.SEARCHED:
+        return blocks_digest([]), []
+    blocks = [replace(planned, budget=None) for planned in _all_blocks(spec, unit.piece, tuning)]
+    return blocks_digest(planned for planned in blocks if not planned.is_second), blocks
 
 
 def _all_blocks(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
