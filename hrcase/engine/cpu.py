@@ -17,7 +17,7 @@ from hrcase.engine import METHODS, Block, Counts, method_number
 from hrcase.engine.trust import echo_of, require_found, require_sound, sentinel_of
 from hrcase.toolchain import compile_host
 
-_FIRST_CAPACITY = 4096
+_FIRST_CAPACITY = 1 << 18
 FIGURES = (
     "domains",
     "subdomains",
