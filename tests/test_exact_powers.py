@@ -11,7 +11,6 @@ import pytest
 from gmpy2 import mpq
 from numpy.typing import NDArray
 
-from hrcase import refine
 from hrcase.cases import HRCase
 from hrcase.engine import Block, Counts
 from hrcase.engine.cpu import CpuEngine
@@ -23,7 +22,7 @@ from hrcase.lattice import key_of, overflow_key
 from hrcase.memory import search
 from hrcase.pieces import Piece, Rule
 from hrcase.spec import Region, SearchSpec, everything, exponent_range
-from hrcase.ziv import Rejection, nearest_breakpoint
+from hrcase.ziv import Rejection, nearest_breakpoint, refine
 
 BINARY32 = FORMATS["binary32"]
 NAMES = ("sqrt", "cbrt", "rootn:5", "rootn:7", "pown:2", "pown:3", "pown:6")
@@ -47,7 +46,8 @@ def is_exact(spec: SearchSpec, ordinal: int) -> bool:
 
 def binades(spec: SearchSpec) -> list[Piece]:
     """All arguments but 0, in parts with one binade of x and at most one of f(x)'s breakpoints."""
-    inp, found = spec.inp, []
+    inp = spec.inp
+    found: list[Piece] = []
     lo = -inp.max_ordinal if spec.function.contains(mpq(-1)) else 1
     while lo <= inp.max_ordinal:
         if lo == 0:
@@ -107,12 +107,12 @@ def squares(k: int) -> tuple[int, int]:
     for first in range(LOWEST, 2 * LOWEST, 1 << 18):
         z = np.ldexp(np.arange(first, first + (1 << 18), dtype=np.float64), k) ** 2
         with np.errstate(over="ignore", under="ignore"):
-            numbers += np.count_nonzero(z.astype(np.float32) == z)
+            numbers += int(np.count_nonzero(z.astype(np.float32) == z))
         if z[0] >= 2.0**-126:  # 25 bits or fewer
-            breakpoints += np.count_nonzero(z.view(np.int64) & ((1 << 28) - 1) == 0)
+            breakpoints += int(np.count_nonzero(z.view(np.int64) & ((1 << 28) - 1) == 0))
         else:
             in_halves = z * 2.0**150
-            breakpoints += np.count_nonzero(in_halves == np.rint(in_halves))
+            breakpoints += int(np.count_nonzero(in_halves == np.rint(in_halves)))
     return numbers, breakpoints
 
 
@@ -189,10 +189,9 @@ def test_exact_results_are_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def note(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
         evaluated.append(ordinal)
-        return ziv_refine(spec, ordinal)
+        return refine(spec, ordinal)
 
-    ziv_refine = refine.refine
-    monkeypatch.setattr(refine, "refine", note)
+    monkeypatch.setattr("hrcase.refine.refine", note)
     result = search(SearchSpec("sqrt", binary64, binary64, 44, "all", region), threads=1)
     assert len(result.exact) == sum(1 for _ in result.exact) > 65000
     assert len(evaluated) == len(result.cases) + result.statistics.rejected < 100

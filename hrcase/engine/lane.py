@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hrcase.engine import Block, Counts
-from hrcase.engine.trust import echo_of, require_sound, sentinel_of
+from hrcase.engine.trust import distinct, echo_of, require_sound, sentinel_of
 from hrcase.errors import HrcaseError
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -291,7 +291,7 @@ class Lane:
         }
         found = entries.astype(np.int64)
         require_sound(unit.block, unit.method, counters, found, holds, device)
-        return np.unique(found) + (unit.block.lo - 1)
+        return distinct(found) + (unit.block.lo - 1)
 
     def _reserve(self, unit: Unit) -> None:
         self.cubics.reserve(unit.runs + 1)

@@ -29,14 +29,14 @@ def require_same(
     """Compare the candidates that two methods gave for the arguments of a unit.
 
     Args:
-        by_first, by_second: their ordinals less piece.lo, in any order; by tuning.method and by
-            tuning.second.
+        by_first, by_second: their ordinals less piece.lo, each once, in any order; by tuning.method
+            and by tuning.second.
         devices: on which they were found.
 
     Raises:
         VerificationFailed: they differ; the error names what one of them lacks.
     """
-    only = np.setxor1d(by_first, by_second)
+    only = np.setxor1d(by_first, by_second, assume_unique=True)
     if not len(only):
         return
     shown = ", ".join(
