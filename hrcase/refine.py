@@ -84,7 +84,7 @@ def refine_part(
 
 
 def _ordinals(piece: Piece, offsets: NDArray[np.int64]) -> list[int]:
-    """Beyond 64 bits in the x87's format."""
+    """In Python's integers: those of the x87's format take 80 bits."""
     return [piece.lo + offset for offset in offsets.tolist()]
 
 

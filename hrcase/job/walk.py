@@ -117,8 +117,8 @@ class _Flight:
     """A unit on its way.
 
     Attributes:
-        found, again: candidates, their ordinals less that of the unit's first argument; `again` by
-            the second method.
+        found, again: candidates, their ordinals less that of the unit's first argument, which is
+            below 2^63, as a piece lies in one binade; `again` by the second method.
         ranges: arguments to evaluate one by one, ordinals.
         exact: exact results in closed form, which are among the candidates or the ranges.
     """
