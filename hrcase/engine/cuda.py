@@ -157,7 +157,7 @@ class CudaEngine:
         lane = self._lane()
         while True:
             lane.launch(kernels, unit, self.timed)
-            counters = lane.wait()
+            counters = lane.wait(unit)
             self._account(lane, counters)
             if not lane.grow(counters):
                 break
