@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from gmpy2 import mpq
 
 from hrcase.errors import InputError, JobMismatch
+from hrcase.exact_powers import IN_CLOSED_FORM
 from hrcase.formats import Format
 from hrcase.hexfloat import parse_number
 from hrcase.job.identity import entry_version
@@ -75,6 +76,11 @@ class Unit:
     blocks: list[Block]
     cases: list[int]
     exact: list[int]
+
+    @property
+    def in_closed_form(self) -> int:
+        """Exact results that are counted, not listed."""
+        return self.counts.get(IN_CLOSED_FORM, 0)
 
 
 @dataclass(frozen=True, slots=True)
