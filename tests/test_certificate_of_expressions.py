@@ -112,6 +112,11 @@ def test_what_only_balls_give_a_value_may_be_left_out() -> None:
     prove(SearchSpec("expr:erf(exp2(1/3/x))", WIDE, WIDE, 5, "all", everything(WIDE)), 16)
 
 
+def test_single_arguments_along_x_where_f_rises_by_more() -> None:
+    spec = SearchSpec("expr:x*(sin(x)+cbrt(x))", TOY, WIDE, 5, "directed", everything(TOY))
+    prove(spec, 16)
+
+
 SLICES = [
     ("sin(x)/x", FORMATS["x87"], scale(-1, -20), scale(1, -2)),
     ("sin(x)/x", BINARY64, mpq(0), mpq(1)),
@@ -298,12 +303,13 @@ def test_along_x_proves_nothing_where_x_is_finer_than_breakpoints() -> None:
 
 
 def test_along_x_proves_nothing_in_the_top_binade() -> None:
-    """x + 1/x^3 next to the largest numbers: f(x) may be next to 2^(emax+1), which is none."""
-    spec = spec_of_text("x+1/x^3")
+    """x + 1/2 - 1/x^3 is nearly 2^(emax+1), no breakpoint, at the largest number."""
+    spec = spec_of_text("x+0.5-1/x^3")
     last = TOY.max_ordinal
-    check_enclosed(spec, Piece(last - 100, last - 70, "settled", "b", None))
-    with pytest.raises(Contradiction, match="check settled"):
-        check_enclosed(spec, Piece(last - 30, last, "settled", "b", None))
+    check_enclosed(spec, Piece(last - 30, last, "settled", "b", None))
+    for first in (last - 30, last):
+        with pytest.raises(Contradiction, match="check settled"):
+            check_enclosed(spec, Piece(first, last + 1, "settled", "b", None))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from hrcase.functions.brackets import bracket, directed
 from hrcase.functions.rounding import as_rational, exactly
 from hrcase.functions.undefined import NotDefined, Undecided
 from hrcase.spec import SearchSpec
-from hrcase.verify.axis import Axis, axis_at, is_free, told_side
+from hrcase.verify.axis import Axis, axis_at, axis_of, is_free, told_side
 from hrcase.verify.balls import coefficients, hull, precision
 from hrcase.verify.document import Piece, Range
 from hrcase.verify.findings import Contradiction, at, within
@@ -159,10 +159,15 @@ def _is_close(spec: SearchSpec, near: mpq, low: mpq, high: mpq) -> bool:
 
 
 def _all_along(spec: SearchSpec, lo: int, hi: int) -> bool:
+    """Along r x; of one argument, near any breakpoint: f may rise there by other than r."""
     line = _along(spec, lo, hi)
-    if line is None or line.axis.high > scale(1, spec.out.emax):  # 2^(emax+1) is no breakpoint
+    if line is not None and line.axis.high <= scale(1, spec.out.emax):  # so all lines count
+        return line.are_near(lo, hi, line.nearest(lo))
+    if hi - lo > 1 or (axis := axis_of(spec, lo)) is None:
         return False
-    return line.are_near(lo, hi, int((2 * line.about(lo) + 1) // 2))
+    single = Line(spec, axis, 0)
+    k = single.nearest(lo)
+    return axis.is_breakpoint(k) and single.are_near(lo, hi, k)
 
 
 def _not_told(spec: SearchSpec, near: mpq | None, lo: int, hi: int) -> bool:
@@ -177,7 +182,7 @@ def _not_told(spec: SearchSpec, near: mpq | None, lo: int, hi: int) -> bool:
     line = _along(spec, lo, hi)
     if line is None:
         return False
-    k = int((2 * line.about(lo) + 1) // 2)
+    k = line.nearest(lo)
     levels = (k - line.axis.window, mpq(k), k + line.axis.window)
     return any(_are_untold(spec, lo, hi, partial(line.level, position=at)) for at in levels)
 

@@ -38,6 +38,10 @@ class Line:
                 break
         return self.axis.position(y - self.slope * self.spec.inp.value(ordinal))
 
+    def nearest(self, ordinal: int) -> int:
+        """The integer next to G(x), about."""
+        return int((2 * self.about(ordinal) + 1) // 2)
+
     def floor(self, ordinal: int) -> int:
         """floor(G(x))."""
         k = int(self.about(ordinal) // 1)
