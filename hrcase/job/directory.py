@@ -91,7 +91,7 @@ def create(directory: Path, plan: Plan, fill: Callable[[Store], None] | None = N
             f"cannot make the job {directory}: {directory.parent} does not exist; run: mkdir -p "
             f"{directory.parent}"
         )
-    with _disk_errors(directory):
+    with disk_errors(directory):
         made.mkdir(exist_ok=True)
         lock = _lock(made, directory)
         for left in made.iterdir():  # of a process that was killed
@@ -117,7 +117,7 @@ def open_job(directory: Path) -> Job:
         JobMismatch: another registry made it.
     """
     require_job(directory)
-    with _disk_errors(directory):
+    with disk_errors(directory):
         lock = _lock(directory, directory)
         if not (directory / FILE).exists():  # a crash while a damaged file was replaced
             _finish_taking_over(directory)
@@ -199,7 +199,7 @@ def _set_aside(directory: Path) -> str:
     file, made = directory / FILE, directory / MADE
     number = len(list(directory.glob(ASIDE + "*"))) + 1
     aside = directory / f"{ASIDE}{number}"
-    with _disk_errors(directory):
+    with disk_errors(directory):
         made.unlink(missing_ok=True)
         taken = _take_over(file, made)
         for suffix in ("-journal", ""):
@@ -263,7 +263,13 @@ def _lock(directory: Path, job: Path) -> BinaryIO:
 
 
 @contextmanager
-def _disk_errors(directory: Path) -> Iterator[None]:
+def disk_errors(directory: Path) -> Iterator[None]:
+    """What the system says of a place for jobs, in our words.
+
+    Raises:
+        InputError: it may not be written.
+        TryAgain: the disk is full or fails.
+    """
     try:
         yield
     except HrcaseError:
