@@ -135,6 +135,9 @@ class PlannedBlock:
         run = 1 << self.block.run_log2
         runs = int(most_work / self.work * self.count) // run
         runs = max(1, min(runs, MOST_RUNS))
+        if runs >= self.block.runs:
+            yield self
+            return
         for lo in range(self.block.lo, self.block.hi, runs * run):
             block = replace(self.block, lo=lo, hi=min(lo + runs * run, self.block.hi))
             first = self.ordinal(lo)
