@@ -22,6 +22,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -347,6 +348,7 @@ def forked(work: Callable[[], int]) -> tuple[int, str]:
 def run(scene: Scene) -> int:
     os.environ.update({name: str(path) for name, path in scene.environment})
     cpu.library.cache_clear()
+    tempfile.tempdir = None  # which was found before
     if scene.stdout is not None:
         try:
             os.dup2(os.open(scene.stdout, os.O_WRONLY | os.O_CREAT), 1)
