@@ -16,6 +16,8 @@
 #include "device.cuh"
 #include "farey_run.cuh"
 
+constexpr int THREADS = 128;  // of a block of `walk`
+
 // Runs of 2^run_log2 consecutive u from lo on, lo <= u < hi, and the window of their cubics.
 struct Runs {
     i64 lo, hi;
@@ -23,6 +25,9 @@ struct Runs {
     u64 window_limbs[2];
 
     HD u128 window() const { return (static_cast<u128>(window_limbs[1]) << 64) | window_limbs[0]; }
+    // Of `walk`, which has one for each run and for the sentinel's; each has a place in the list of
+    // roots near a class.
+    HD u64 threads() const { return (count / THREADS + 1) * THREADS; }
     HD i64 half() const { return i64{1} << (run_log2 - 1); }
     HD i64 centre(u64 run) const {
         return static_cast<i64>(static_cast<u64>(lo) + (run << run_log2)) + half();
@@ -64,7 +69,6 @@ struct Near {
 
 namespace {
 
-constexpr int WARPS = 4;  // of a block of `walk`
 constexpr int STEPS = 2;    // between two looks at the queue
 constexpr int AT_ONCE = 4;  // mm of a crossing that are looked at together
 constexpr int MOST_TURNS = (1 << 23) / STEPS;  // n < (9/8) 2^22 + 2: lemmas 5 and 7
@@ -114,10 +118,10 @@ __device__ bool is_whole(const Near& entry, const FareyRun<double>& run) {
            entry.value == at.value && entry.slack == at.slack;
 }
 
-// A warp's part of the list of roots near a class: it takes CHUNK places at a time, or as many as it
-// needs at once, since one atomic for each root would hold it up.
+// A warp's part of the list of roots near a class. It begins with the warp's own places; further ones
+// come CHUNK at a time. Atomics on one counter would hold all warps up.
 struct NearChunk {
-    static constexpr unsigned CHUNK = 8;
+    static constexpr unsigned CHUNK = 32;
     u64 place, end;  // of the next root, of the chunk
 
     // Appends the entries of the lanes that have one. All lanes come here.
@@ -130,7 +134,7 @@ struct NearChunk {
         __syncwarp();
         if (first + count > end) {
             close(lane, lists);
-            first = take_chunk(count < CHUNK ? CHUNK : count, lane, lists);
+            first = take_chunk(lane, lists);
         }
         const u64 mine = first + __popc(together & below);
         if (has_one && mine < lists.near_capacity) lists.near[mine] = entry;
@@ -145,13 +149,11 @@ struct NearChunk {
         __syncwarp();
     }
 
-    __device__ u64 take_chunk(unsigned places, int lane, const Lists& lists) {
-        const unsigned long long taken = places;
+    __device__ u64 take_chunk(int lane, const Lists& lists) {
         unsigned long long first = 0;
         if (lane == 0) {
-            first = atomicAdd(&lists.counters->near, taken);
-            end = first + taken;
-            atomicAdd(&lists.counters->written, taken);
+            first = thread_count() + atomicAdd(&lists.counters->near, CHUNK);
+            end = first + CHUNK;
         }
         return __shfl_sync(ALL_LANES, first, 0);
     }
@@ -307,10 +309,10 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
 }
 
 // Lanes that are done walk on until all of the warp are, but are not looked at.
-__global__ void __launch_bounds__(32 * WARPS, 6)
+__global__ void __launch_bounds__(THREADS, 6)
     walk(Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
          u64 wide_capacity, Counters* counters) {
-    __shared__ Queue queues[WARPS];
+    __shared__ Queue queues[THREADS / 32];
     Queue& queue = at_fixed_address(queues[threadIdx.x >> 5]);
     const Lists lists = {near, near_capacity, wide, wide_capacity, counters};
     const int lane = static_cast<int>(threadIdx.x & 31);
@@ -320,7 +322,7 @@ __global__ void __launch_bounds__(32 * WARPS, 6)
     const FareyRun<double> run = start.run;
     const auto half_inverse = static_cast<float>(run.half_inverse);
     FareyWalk<double> walk = start.walk;
-    if (lane == 0) queue.chunk = {0, 0};
+    if (lane == 0) queue.chunk = {thread_index(), thread_index() + 32};
     bool walking = index < run_count && walk.q > 0;
     int waiting = 0, turns = 0;
     for (; __any_sync(ALL_LANES, walking) && turns < MOST_TURNS; ++turns) {
@@ -352,7 +354,7 @@ UNROLL
 __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wide,
                            u64 wide_capacity, Near* near, u64 near_capacity,
                            Counters* counters) {
-    const u64 count = at_most(counters->wide, wide_capacity);
+    const u64 count = at_most(counters->wide, wide_capacity), own = runs.threads();
     const double lane = threadIdx.x & 31;
     unsigned taken = 0;
     for (u64 i = thread_index() >> 5; i < count; i += thread_count() >> 5) {
@@ -368,10 +370,8 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
         if (!(at.last - at.first <= most_crossed(task.run))) continue;  // a fault
         for (double mm = at.first + lane; mm <= at.last; mm += 32)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-            {
-                append(near, &counters->near, near_capacity, near_of(entry.run, walk, at, mm));
-                atomicAdd(&counters->written, 1ull);
-            }
+                append(near + own, &counters->near, near_capacity - own,
+                       near_of(entry.run, walk, at, mm));
         __syncwarp();
     }
     __syncwarp();
@@ -381,7 +381,8 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
 __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* starts,
                           const Near* near, u64 near_capacity, u64* hits, u64 hit_capacity,
                           Crowd* crowds, u64 crowd_capacity, Counters* counters) {
-    const u64 count = at_most(counters->near, near_capacity);
+    const u64 own = runs.threads();
+    const u64 count = own + at_most(counters->near, near_capacity - own);
     unsigned scanned = 0, taken = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];

@@ -13,7 +13,7 @@ import struct
 import subprocess
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -25,9 +25,15 @@ HERE = Path(__file__).parent / "emulated"
 
 
 @cache
+def _directory() -> TemporaryDirectory[str]:
+    """For what is compiled; it goes when Python ends."""
+    return TemporaryDirectory(prefix="hrcase-emulated-")
+
+
+@cache
 def library(degree: int, limbs: int) -> ctypes.CDLL:
     """All kernels of one shape for the CPU."""
-    target = Path(mkdtemp(prefix="hrcase-emulated-")) / f"{degree}-{limbs}.so"
+    target = Path(_directory().name) / f"{degree}-{limbs}.so"
     options = ("-O1", "-march=native", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared")
     shape = (f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
     paths = ("-I", str(source_directory()), "-I", str(HERE), "-o", str(target))

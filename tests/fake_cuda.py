@@ -198,6 +198,8 @@ class Module:
         told = dict.fromkeys(COUNTERS, 0)
         told |= {"domains": domains, "failing": -(-subdomains // 8), "subdomains": subdomains}
         told |= {"scanned": scanned, "hits": hits, "candidates": candidates, "sum": sum(entries)}
+        if self.cuda.method == "farey":
+            told["taken"] = 128 * -(-self.cuda.checks // 128)  # the places of the walk's threads
         told |= {"sound": runs + self.cuda.checks, "sentinels": 1, "echo": echo_of(block)}
         entries.reverse()  # the device's lists are in no order
         self.cuda.spoil(told, entries)

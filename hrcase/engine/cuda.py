@@ -27,7 +27,7 @@ from hrcase.errors import NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 from hrcase.toolchain import compile_device, compile_walks
 
-SLICE_DOMAINS = 1 << 25
+SLICE_DOMAINS = 1 << 26
 LANES = 6
 BLOCKS_A_MULTIPROCESSOR = 8
 
@@ -157,7 +157,7 @@ class CudaEngine:
         lane = self._lane()
         while True:
             lane.launch(kernels, unit, self.timed)
-            counters = lane.wait()
+            counters = lane.wait(unit)
             self._account(lane, counters)
             if not lane.grow(counters):
                 break

@@ -1,9 +1,10 @@
 """One block at a time on one stream of a CUDA device: its launches, its buffers, its answer.
 
 Device memory, for a block of d domains in r runs: 64 r bytes of cubics, 8 (d/4 + d/16) bytes of
-failing domains and subdomains, and the hits and candidates, 8 MiB to begin with. At 2^25 domains
-that is below 100 MiB. The Farey walk takes 64 r + 128 r bytes for cubics and starts, and 72 bytes
-for each fraction with many mm and 64 for each root near a class, 68 MiB to begin with.
+failing domains and subdomains, and the hits and candidates, 8 MiB to begin with. At 2^26 domains
+that is below 200 MiB. The Farey walk takes 64 r + 128 r bytes for cubics and starts, 72 bytes for
+each fraction with many mm, and 64 for each root near a class: 64 r and 68 MiB to begin with. Six
+lanes with the longest blocks, r = 2^19, take 1.3 GiB.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from hrcase.engine import Block, Counts
 from hrcase.engine.kernels import Kernels
-from hrcase.engine.trust import echo_of, require_sound, sentinel_of
+from hrcase.engine.trust import distinct, echo_of, require_sound, sentinel_of
 from hrcase.errors import HrcaseError
 
 THREADS = 128
@@ -96,6 +97,11 @@ class Unit:
         if self.method == "farey":
             return 2 * self.runs + 1
         return self.runs + (0 if self.method == "scan" else self.packets)
+
+    @property
+    def places(self) -> int:
+        """In the list of roots near a class: one for each thread of the walk (cuda/walks.cu)."""
+        return THREADS * _blocks(self.runs + 1) if self.method == "farey" else 0
 
     @cached_property
     def sentinel(self) -> tuple[bytes, int]:
@@ -230,10 +236,12 @@ class Lane:
     def _list(self, name: str) -> tuple[int, int]:
         return self.lists[name].arguments
 
-    def wait(self) -> dict[str, int]:
-        """The counters, once the stream is done."""
+    def wait(self, unit: Unit) -> dict[str, int]:
+        """The counters, once the stream is done; "near" with the places of the walk's threads."""
         self.stream.synchronize()
-        return dict(zip(COUNTERS, self.host_counters.tolist(), strict=True))
+        counters = dict(zip(COUNTERS, self.host_counters.tolist(), strict=True))
+        counters["near"] += unit.places
+        return counters
 
     def seconds(self) -> Iterator[tuple[str, float]]:
         """Device time of each kernel of the last unit."""
@@ -269,21 +277,21 @@ class Lane:
             self.stream.synchronize()
             found = entries.view(np.int64)
         holds = {
-            "lists": (counters["written"] - counters["taken"]) % (1 << 32) == 0,
+            "lists": (counters["written"] + counters["near"] - counters["taken"]) % (1 << 32) == 0,
             "checks of the runs": counters["sound"] == unit.checks,
             "sentinel": unit.method != "farey" or counters["sentinels"] > 0,
             "block": counters["echo"] == echo_of(unit.packed),
         }
         require_sound(unit.block, unit.method, counters, found, holds, device)
-        return (np.unique(found) if count else found) + (unit.block.lo - 1)
+        return distinct(found) + (unit.block.lo - 1)
 
     def _reserve(self, unit: Unit) -> None:
         self.cubics.reserve(unit.runs + 1)
         if unit.method == "farey":
             self.starts.reserve(unit.runs + 1)
             self.lists["crowds"].reserve(FIRST_CROWDS)
-            for name in ("wide", "near"):
-                self.lists[name].reserve(FIRST_CAPACITY)
+            self.lists["wide"].reserve(FIRST_CAPACITY)
+            self.lists["near"].reserve(unit.places + FIRST_CAPACITY)
         else:
             self.lists["failing"].reserve(unit.domains // 4 + 1024)
             self.lists["subfailing"].reserve(unit.domains // 16 + 1024)

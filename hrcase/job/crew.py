@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -9,6 +10,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hrcase.engine import Counts, Engine
 from hrcase.engine.choose import engine_for
@@ -19,19 +23,23 @@ from hrcase.plan import PlannedBlock
 IN_FLIGHT = 3
 """Slices handed to each thread of an engine at a time."""
 
+SWITCH_SECONDS = 2e-4
+"""A device's thread needs the interpreter for some 0.1 ms a slice, and must not wait for Python's
+usual 5 ms until the one that hands out lets go of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Landed:
     """What an engine gave for a slice.
 
     Attributes:
-        ordinals: of the candidates.
+        offsets: of the candidates, ascending: ordinals less that of the slice's first argument.
         counts: what it took to find them, by the name of the counter.
         seconds: from the call to its return.
         device: the engine's name.
     """
 
-    ordinals: list[int]
+    offsets: NDArray[np.int64]
     counts: dict[str, int]
     seconds: float
     device: str
@@ -68,6 +76,9 @@ class Crew:
         self._failure: HrcaseError | None = None
 
     def __enter__(self) -> Crew:
+        self._switch_seconds = sys.getswitchinterval()
+        if self.is_device:
+            sys.setswitchinterval(SWITCH_SECONDS)
         for engine in self.engines:
             for _ in range(engine.workers):
                 work = partial(self._serve, engine)
@@ -80,6 +91,7 @@ class Crew:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+        sys.setswitchinterval(self._switch_seconds)
 
     def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
         """Have the engines compile the kernels of these shapes, while they work."""
@@ -159,16 +171,17 @@ class Crew:
 def run_slice(engine: Engine, part: PlannedBlock) -> Landed:
     """Run a slice on an engine, which may cut it finer for itself."""
     started = time.perf_counter()
-    ordinals: list[int] = []
+    offsets: list[NDArray[np.int64]] = []
     total = dict.fromkeys(Counts.__annotations__, 0)
     whole = part.work <= 1.1 * engine.slice_domains
     for finer in [part] if whole else part.slices(engine.slice_domains):
         assert finer.block is not None
         found, counts = engine.run(finer.block, finer.method)
-        ordinals += [finer.ordinal(int(u)) for u in found]
+        offsets.append(found + (finer.ordinal(0) - part.first))
         for name, count in vars(counts).items():
             total[name] += count
-    return Landed(ordinals, total, time.perf_counter() - started, engine.name)
+    seconds = time.perf_counter() - started
+    return Landed(np.concatenate(offsets), total, seconds, engine.name)
 
 
 def engines_for(device: str, threads: int | None = None) -> tuple[list[Engine], str | None]:

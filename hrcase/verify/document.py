@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from gmpy2 import mpq
 
 from hrcase.errors import InputError, JobMismatch
+from hrcase.exact_powers import IN_CLOSED_FORM
 from hrcase.formats import Format
 from hrcase.functions import function_by_name
 from hrcase.hexfloat import parse_number
@@ -76,6 +77,11 @@ class Unit:
     blocks: list[Block]
     cases: list[int]
     exact: list[int]
+
+    @property
+    def in_closed_form(self) -> int:
+        """Exact results that are counted, not listed."""
+        return self.counts.get(IN_CLOSED_FORM, 0)
 
 
 @dataclass(frozen=True, slots=True)
