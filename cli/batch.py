@@ -13,7 +13,7 @@ from hrcase.asked import spec_of
 from hrcase.cli.work import Means, means_options, resume_job, start_job
 from hrcase.errors import InputError, Interrupted, JobMismatch
 from hrcase.functions import REGISTRY
-from hrcase.job.directory import FILE, spec_kept
+from hrcase.job.directory import FILE, disk_errors, spec_kept
 from hrcase.job.identity import in_words, is_same, spec_to_json
 from hrcase.job.status import status_of
 from hrcase.memory import DEFAULT_MOST_CASES
@@ -62,7 +62,8 @@ def command(file: Path, directory: Path | None, **given: Any) -> None:
     jobs = directory or Path(file.stem)
     for search in searches:
         _require_same(jobs / search.name, search)
-    jobs.mkdir(parents=True, exist_ok=True)
+    with disk_errors(jobs):
+        jobs.mkdir(parents=True, exist_ok=True)
     means = Means(**given)
     deadline = None if means.max_time is None else time.monotonic() + means.max_time
     for number, search in enumerate(searches, 1):

@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from hrcase.cli.errors import one_line, print_error
+from hrcase.disk import is_full_or_fails
 from hrcase.errors import ExpressionError, HrcaseError, Interrupted, TryAgain
 
 # Name and short help of each command. The module hrcase.cli.NAME defines it as `command`, and is
@@ -100,6 +101,8 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         print_error("out of memory; the task needs more than is free; ask for a smaller interval")
         return TryAgain.exit_code
+    except OSError as error:
+        return _disk_fails(error) if is_full_or_fails(error) else _unexpected(error)
     except Exception as error:
         return _unexpected(error)
 
@@ -121,8 +124,23 @@ def _invoke(arguments: list[str]) -> int:
 
 def _reader_left() -> int:
     """Whoever read our output (`| head`) has enough: no error. Python must not flush again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_stdout()
     return 0
+
+
+def _disk_fails(error: OSError) -> int:
+    """What commands write to files they have in their own words; this is stdout, or the like."""
+    _drop_stdout()
+    where = f" to {error.filename}" if error.filename else ""
+    print_error(
+        f"cannot write{where}: {error.strerror}; what was printed is not whole; free space there, "
+        "or for temporary files, and run the same command again"
+    )
+    return TryAgain.exit_code
+
+
+def _drop_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unexpected(error: Exception) -> int:

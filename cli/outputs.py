@@ -65,7 +65,7 @@ def write_list(
     if output is None:
         write_csv(sys.stdout, spec.function_name, spec.inp.name, cases)
         return
-    with atomic_write(output) as stream:
+    with atomic_write(output, claim_path(output)) as stream:
         if output.suffix == ".wc":
             write_wc(stream, claim.to_text(), cases)
         else:
@@ -119,10 +119,10 @@ def export_job(
             _to_stdout(store, kind, thinning)
             return
         if kind == "bin":
-            with atomic_write_bytes(output) as stream:
+            with atomic_write_bytes(output, claim_path(output)) as stream:
                 claim = write_binary(store, stream, thinning)
         else:
-            with atomic_write(output) as text:
+            with atomic_write(output, claim_path(output)) as text:
                 claim = write_text(store, kind, text, thinning)
         write_claim(claim, output)
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from hrcase.disk import sync
-from hrcase.errors import NoDevice
+from hrcase.disk import is_full_or_fails, sync
+from hrcase.errors import NoDevice, TryAgain
 
 _HOST_OPTIONS: tuple[str, ...] = ("-O3", "-march=native", "-std=c++17", "-shared", "-fPIC")
 _PROGRAM_OPTIONS = ("-O2", "-std=c11", "-frounding-math")
@@ -176,7 +176,8 @@ def _compile(build: _Build, sources: Path | None = None) -> Path:
             if not _is_whole(entry):
                 _make(build, sources, entry)
     except OSError as error:
-        raise ToolchainError(
+        kind = TryAgain if is_full_or_fails(error) else ToolchainError
+        raise kind(
             f"cannot keep a compiled kernel in {directory}: {error.strerror}; "
             'type "export HRCASE_CACHE=DIRECTORY" with a directory that can be written'
         ) from error

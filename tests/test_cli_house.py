@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from typing import IO
 
 import click
 import pytest
@@ -113,8 +114,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("hrcase, version ")
 
 
-@pytest.mark.parametrize("size", [10, 10**6])
-def test_a_reader_that_leaves_is_no_error(size: int) -> None:
+def print_much(size: int, stdout: IO[bytes]) -> tuple[int, str]:
+    """Exit code and stderr of a command that prints and would end with 7."""
     program = (
         "from hrcase.cli import main\n"
         "from click import Command, get_current_context\n"
@@ -127,17 +128,30 @@ def test_a_reader_that_leaves_is_no_error(size: int) -> None:
     )
     # Unbuffered output would hide what Python does with its buffer at exit.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("size", [10, 10**6])
+def test_a_reader_that_leaves_is_no_error(size: int) -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "wb") as closed_pipe:
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env=environment,
-            stdout=closed_pipe,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert (done.returncode, done.stderr) == (0, "")
+        assert print_much(size, closed_pipe) == (0, "")
+
+
+@pytest.mark.parametrize("size", [10, 10**6])
+def test_a_full_disk_under_stdout_says_try_again(size: int) -> None:
+    with open("/dev/full", "wb") as full:
+        exit_code, err = print_much(size, full)
+    assert (exit_code, err.count("\n")) == (5, 1)
+    assert "cannot write: No space left on device; what was printed is not whole; free" in err
 
 
 @click.command(cls=NumberArgs)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hrcase.cases import HRCase
-from hrcase.errors import ExportError, InputError
+from hrcase.errors import ExportError, InputError, TryAgain
 from hrcase.export import atomic_write, check_writable
 from hrcase.export.csv import write_csv
 from hrcase.export.reader import read_list
@@ -194,9 +194,9 @@ def test_atomic_write_leaves_the_old_file_when_the_block_raises(
     assert os.listdir(tmp_path) == ["out.csv"]
 
 
-def test_a_full_disk_is_an_export_error(tmp_path: Path) -> None:
+def test_a_full_disk_says_try_again(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
-    with pytest.raises(ExportError, match=r"out\.csv; No space left"), atomic_write(path):
+    with pytest.raises(TryAgain, match=r"out\.csv; No space left"), atomic_write(path):
         raise OSError(28, "No space left on device")
     assert os.listdir(tmp_path) == []
 

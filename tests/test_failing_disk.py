@@ -1,148 +1,124 @@
 """A disk that is full, that fails, that writes half, and a process that dies at a bad moment.
 
-One process is started with tests/failing_disk.c before libc; for each moment it forks, and the
-child runs `hrcase` with that call failing. Whatever happens, what is left is no job or a sound one,
-which holds every unit that was acknowledged, and ends with the same list.
+Whatever happens to a command that writes, what is left is what was there before or what there shall
+be, and the same command makes it whole; a job holds every unit that was acknowledged, and ends with
+the same list. tests/on_failing_disk.py has the commands and what is looked at.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import power_cut
 import pytest
 
-ASKED = ("exp", "--format", "binary32", "--interval=1,1.25", "--bits", "15")
-SMALL = 250.0
-"""Domain tests in a unit: some ten units, all the list in a few pages."""
-
+MULTIPLIER = float(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
 MODES = {"full": 0, "fails": 1, "half": 2, "dies": 3}
+MOMENTS = 2
+"""In each command and mode; HRCASE_TEST_MULTIPLIER=1000 takes all of them."""
 
-PROGRAM = """
-import ctypes, json, os, shutil, sys
-from hrcase.cli import main
-from hrcase.job import store, walk, weights
-from hrcase.refine import refine_chunk
-weights.UNIT_WORK, walk.SECONDS_TO_KEEP = {small}, 0.0
-disk = ctypes.CDLL({shim!r})
-root = {root!r}
-job, acknowledged = root + "/job", root + "/../acknowledged"
-asked = ["search", "--device", "cpu", "--threads", "1", *{asked!r}, "--job", job]
-resume = ["resume", "--device", "cpu", "--threads", "1", job]
-export = ["export", job, "--to", "csv", "--output", root + "/../list.csv"]
+CUT = ("search --job", "resume", "resume, damaged", "export --to csv", "merge")
+CUTS, SOME = 6, 2
+"""Power cuts in each of these commands, and states by chance for each of them."""
 
-def forked(work, name="/../stderr"):
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        with open(root + name, "w") as errors:
-            os.dup2(errors.fileno(), 2)
-        os._exit(work())
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-add = store.Store.add
-def acknowledge(self, results, session):
-    add(self, results, session)
-    with open(acknowledged, "a") as file:
-        file.writelines(str(result.unit.number) + "\\n" for result in results)
-store.Store.add = acknowledge
+class Disk:
+    """The process that does the commands."""
 
-def kept():
-    open_store = store.Store(main.importlib.import_module("pathlib").Path(job + "/job.sqlite"))
-    return {{done.unit for done in open_store.done()}}
+    def __init__(self, directory: Path) -> None:
+        shim, here = directory / "failing_disk.so", Path(__file__).parent
+        source = here / "failing_disk.c"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
+        self._process = subprocess.Popen(
+            [sys.executable, here / "on_failing_disk.py", shim, directory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "LD_PRELOAD": str(shim), "PYTHONUNBUFFERED": ""},
+        )
+        self.scenes: list[str] = self._read()
+        self.root = directory / "disk"
 
-def failing(n, mode):
-    def work():
-        disk.fail_at(ctypes.c_long(n), mode, root.encode())
-        code = main.run(asked)
-        print(json.dumps(["calls", disk.calls()]), flush=True)
-        return code
-    return work
+    def _read(self) -> list[Any]:
+        assert self._process.stdout is not None
+        answer: list[Any] = json.loads(self._process.stdout.readline())
+        return answer
 
-def counted(work):
-    def run():
-        try:
-            main.sys.stdout.flush()
-            return work()
-        except BaseException as error:
-            print(repr(error), file=sys.stderr)
-            return 99
-    return run
+    def ask(self, what: str, scene: str, *more: object) -> list[Any]:
+        """Its answer."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps([what, scene, *more]) + "\n")
+        self._process.stdin.flush()
+        return self._read()
 
-def lost():
-    done = set(map(int, open(acknowledged))) if os.path.exists(acknowledged) else set()
-    return len(done - kept())
-
-for line in sys.stdin:
-    n, mode = json.loads(line)
-    shutil.rmtree(root)
-    os.mkdir(root)
-    if os.path.exists(acknowledged):
-        os.remove(acknowledged)
-    code = forked(counted(failing(n, mode)), "/../first")
-    made = os.path.exists(job)
-    missing = forked(counted(lost)) if made else 0
-    after = forked(counted(lambda: main.run(resume if made else asked)))
-    listed = forked(counted(lambda: main.run(export)))
-    left = sorted(os.listdir(root))
-    print(json.dumps(["end", code, made, missing, after, listed, left]), flush=True)
-"""
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        assert self._process.wait(timeout=60) == 0
 
 
 @pytest.fixture(scope="module")
-def disk(tmp_path_factory: pytest.TempPathFactory) -> subprocess.Popen[str]:
-    """The process that forks; a line [n, mode] makes it report."""
-    directory = tmp_path_factory.mktemp("disk")
-    shim = directory / "failing_disk.so"
-    source = Path(__file__).parent / "failing_disk.c"
-    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", shim, source, "-ldl"], check=True)
-    (directory / "root").mkdir()
-    code = PROGRAM.format(
-        small=SMALL, shim=str(shim), root=str(directory / "root"), asked=list(ASKED)
-    )
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "LD_PRELOAD": str(shim)},
-        cwd=directory,
-    )
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk]:
+    disk = Disk(tmp_path_factory.mktemp("disk"))
+    yield disk
+    disk.close()
 
 
-def report(disk: subprocess.Popen[str], n: int, mode: str) -> tuple[list[object], int]:
-    """[exit code, is there a job, units lost, exit codes of what followed, files], and calls."""
-    assert disk.stdin is not None and disk.stdout is not None
-    disk.stdin.write(json.dumps([n, MODES[mode]]) + "\n")
-    disk.stdin.flush()
-    calls = 0
-    while (line := json.loads(disk.stdout.readline()))[0] == "calls":
-        calls = line[1]
-    return line[1:], calls
+@pytest.mark.parametrize("mode", MODES)
+def test_every_call_may_fail(disk: Disk, mode: str) -> None:
+    """A sample of the calls of each command."""
+    seen: Counter[int] = Counter()
+    for scene in disk.scenes:
+        usual, _, wrong, calls = disk.ask("fail", scene, 1 << 40, MODES["fails"])
+        assert (wrong, calls > 2) == ("", True), scene
+        allowed = {usual, -9} if mode == "dies" else {usual, 5}
+        moments = min(calls, round(MOMENTS * MULTIPLIER))
+        codes: Counter[int] = Counter()
+        for i in range(moments):
+            n = int((i + (MODES[mode] + 0.5) / len(MODES)) * calls / moments)
+            code, said, wrong, _ = disk.ask("fail", scene, n, MODES[mode])
+            assert code in allowed and not wrong, f"{scene}, call {n}: {code}, {said}, {wrong}"
+            assert "Traceback" not in said, f"{scene}, call {n}: {said}"
+            codes[code] += 1
+        print(f"{scene}: {calls} calls, {mode} at {moments}: exit codes {dict(codes)}")
+        seen += codes
+    assert seen[0] if mode == "half" else seen[-9 if mode == "dies" else 5]
 
 
-def test_every_call_may_fail(disk: subprocess.Popen[str]) -> None:
-    """A sample of the calls; HRCASE_TEST_MULTIPLIER=20 takes all of them."""
-    (code, *_), calls = report(disk, 1 << 40, "fails")
-    assert code == 0 and calls > 50
-    share = float(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
-    step = max(1, round(calls / (8 * share)))
-    listed = None
-    directory = Path(os.readlink(f"/proc/{disk.pid}/cwd"))
-    codes: dict[str, set[object]] = {}
-    for mode in MODES:
-        for n in range(0, calls, step):
-            (code, made, missing, after, export, left), _ = report(disk, n, mode)
-            where = f"call {n}, {mode}: {code}, {(directory / 'first').read_text()}"
-            assert code in ((-9, 0) if mode == "dies" else (5, 0)), where
-            codes.setdefault(mode, set()).add(code)
-            assert (missing, after, export, left) == (0, 0, 0, ["job"]), (where, made)
-            listed = listed or (directory / "list.csv").read_bytes()
-            assert (directory / "list.csv").read_bytes() == listed
-    assert codes["full"] >= {5} and codes["fails"] >= {5} and codes["dies"] >= {-9}
-    assert disk.stdin is not None
-    disk.stdin.close()
-    assert disk.wait(timeout=20) == 0
+@pytest.mark.parametrize("scene", CUT)
+def test_the_power_may_be_cut_at_any_moment(disk: Disk, tmp_path: Path, scene: str) -> None:
+    """Between any two calls, by the model of tests/power_cut.py: a sample of them."""
+    chance, record = random.Random(11), tmp_path / "record"
+    disk.ask("fill", scene)
+    model = power_cut.Disk(disk.root)
+    (code,) = disk.ask("record", scene, str(record))
+    calls = list(power_cut.read_record(record))
+    sample = set(chance.sample(range(len(calls)), min(len(calls), round(CUTS * MULTIPLIER))))
+    looked = 0
+    for n, call in enumerate([*calls, None]):
+        if n in sample or call is None:
+            tried = []
+            for how in ("least", "most", *["some"] * SOME):
+                left = model.cut(how, chance)
+                if left in tried:
+                    continue
+                tried.append(left)
+                shutil.rmtree(disk.root)
+                disk.root.mkdir()
+                power_cut.write(disk.root, left)
+                (wrong,) = disk.ask("look", scene, code if call is None else -9, model.kept)
+                assert not wrong, f"cut before call {n}, {call and call[:3]}, {how}: {wrong}"
+                looked += 1
+        if call is not None:
+            model.do(call)
+    print(f"{scene}: cut at {len(sample) + 1} of {len(calls) + 1} moments, {looked} states")
+    assert looked > len(sample)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jobs import ASKED, SPEC, Captured, hrcase, plain_list, small_units, start
+from jobs import ASKED, SPEC, UNITS, Captured, hrcase, plain_list, small_units, start
 
 from hrcase import memory as in_memory
 from hrcase.errors import HrcaseError, JobMismatch, SelfTestFailed, TryAgain
@@ -105,7 +105,7 @@ def test_a_job_that_is_stopped_again_and_again_gives_the_same_bytes(
     """With another method, other threads and at another place each time."""
     job = tmp_path / "job"
     err = stopped(capsys, job)
-    assert f"0 of 98 units are done and kept; to go on, run: hrcase resume {job}" in err
+    assert f"0 of {UNITS} units are done and kept; to go on, run: hrcase resume {job}" in err
     calls = 0
 
     def stop(_: object) -> bool:
@@ -270,7 +270,7 @@ def test_what_fails_loses_nothing_that_was_kept(
         exit_code, _, err = hrcase(capsys, "resume", str(job), *CPU)
     assert exit_code == error.exit_code
     assert str(error) in err
-    assert f"units     {len(kept)} of 98" in hrcase(capsys, "status", str(job))[1]
+    assert f"units     {len(kept)} of {UNITS}" in hrcase(capsys, "status", str(job))[1]
     assert hrcase(capsys, "resume", str(job), *CPU)[0] == 0
     out = hrcase(capsys, "export", str(job), "--to", "csv")[1]
     assert out.encode() == plain_list(capsys, tmp_path)[0]
@@ -303,8 +303,8 @@ def test_signals_stop_a_job(capsys: Captured, tmp_path: Path, number: signal.Sig
     assert "finishing what is in flight; once more to stop at once" in err
     name = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
     assert f"stopped by {name}; " in err and f"run: hrcase resume {job}" in err
-    done = int(re.findall(r"(\d+) of 98 units", err)[-1])
-    assert 0 < done == status_units(capsys, job) < 98
+    done = int(re.findall(rf"(\d+) of {UNITS} units", err)[-1])
+    assert 0 < done == status_units(capsys, job) < UNITS
     assert hrcase(capsys, "resume", str(job), *CPU)[0] == 0
 
 
@@ -429,5 +429,5 @@ def test_the_schema_is_not_changed_by_accident() -> None:
 
 
 def test_the_same_search_without_a_job_has_the_same_units() -> None:
-    assert len(make_plan(SPEC).units) == 98
+    assert len(make_plan(SPEC).units) == UNITS
     assert len(in_memory.search(SPEC, threads=1).cases) > 500

@@ -10,8 +10,8 @@ import signal
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from jobs import Captured, hrcase
 
 from hrcase.cli import main
 from hrcase.errors import CorruptState, HrcaseError
-from hrcase.job import schema, walk, weights
+from hrcase.job import schema, store, walk, weights
 from hrcase.job.store import Store
 from hrcase.workers import Workers
 
@@ -64,8 +64,8 @@ def forked(work: Callable[[], int]) -> int:
 
 
 def done_units(job: Path) -> set[int]:
-    with closing(Store(job / "job.sqlite")) as store:
-        return {unit.unit for unit in store.done()}
+    with closing(Store(job / "job.sqlite")) as opened:
+        return {unit.unit for unit in opened.done()}
 
 
 @pytest.mark.parametrize(("threads", "most", "mean"), [("1", 30, 0.25), ("2", 4, 2.0)])
@@ -105,6 +105,47 @@ def test_killed_at_random_moments(
         assert (exit_code, out.encode()) == (0, finished[1])
         assert sorted(path.name for path in job.iterdir()) == ["job.sqlite", "lock", "log"]
         jobs += 1
+
+
+def test_workers_are_killed_at_random_moments(
+    capsys: Captured,
+    tmp_path: Path,
+    finished: tuple[Path, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their work is done again; the search ends, or says that they die again and again."""
+    monkeypatch.setattr(walk, "FEW", 1)
+    chance, kills, jobs = random.Random(7), 0, 0
+    while kills < 3 * MULTIPLIER:
+        job = tmp_path / f"job{jobs}"
+        command = ["search", "--device", "cpu", "--threads", "2", *ASKED, "--job", str(job)]
+        while True:
+            child = forked(partial(main.run, command))
+            while os.waitpid(child, os.WNOHANG) == (0, 0):
+                time.sleep(chance.expovariate(2))
+                if workers := worker_processes(child):
+                    os.kill(chance.choice(workers), signal.SIGKILL)
+                    kills += 1
+            if hrcase(capsys, "export", str(job), "--to", "csv")[0] == 0:
+                break
+            command = ["resume", "--device", "cpu", "--threads", "2", str(job)]
+        assert hrcase(capsys, "export", str(job), "--to", "csv")[1].encode() == finished[1]
+        jobs += 1
+
+
+def worker_processes(parent: int) -> list[int]:
+    """Those that decide."""
+    found = []
+    for children in Path(f"/proc/{parent}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(pid) for pid in children.read_text().split()]
+    return [pid for pid in found if b"spawn_main" in command_line(pid)]
+
+
+def command_line(pid: int) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 def test_worker_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
@@ -230,6 +271,37 @@ def test_a_damaged_job_is_kept_aside_and_what_is_sound_goes_on(
     assert hrcase(capsys, "export", str(job), "--to", "csv")[1].encode() == finished[1]
 
 
+def test_a_disk_that_fails_while_a_job_is_mended_loses_nothing(
+    capsys: Captured,
+    tmp_path: Path,
+    finished: tuple[Path, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At the first rows that the new file gets."""
+
+    def change(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE hard_case SET side = 'above' WHERE unit IN (3, 5)")
+
+    def fail(connection: sqlite3.Connection, table: str, rows: Sequence[store.Row]) -> None:
+        if table == "session":
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
+            connection.execute("ROLLBACK")  # as SQLite does then
+            raise error
+        insert(connection, table, rows)
+
+    job = damaged(finished, tmp_path / "job", change)
+    before = (job / "job.sqlite").read_bytes()
+    insert = store._insert
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_insert", fail)
+        exit_code, _, err = hrcase(capsys, "resume", *CPU, str(job))
+    assert exit_code == 5 and "disk I/O error" in err
+    assert (job / "job.sqlite").read_bytes() == before
+    assert "30 of 32 units, which are sound" in hrcase(capsys, "resume", *CPU, str(job))[2]
+
+
 def test_damage_that_leaves_nothing_says_so(
     capsys: Captured, tmp_path: Path, finished: tuple[Path, bytes]
 ) -> None:
@@ -343,9 +415,9 @@ def test_what_sqlite_says_in_our_words(code: int, name: str, error: str) -> None
 
 
 def test_verify_reads_what_export_gives(finished: tuple[Path, bytes]) -> None:
-    with closing(Store(finished[0] / "job.sqlite")) as store:
-        store.verify()
-        assert len(list(store.rows())) == finished[1].count(b"\n") - 1
+    with closing(Store(finished[0] / "job.sqlite")) as opened:
+        opened.verify()
+        assert len(list(opened.rows())) == finished[1].count(b"\n") - 1
 
 
 def test_a_store_of_something_else_is_refused(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from gmpy2 import mpq
 from hrcase.cost import DOMAIN, EVALUATION
 from hrcase.formats import FORMATS
 from hrcase.job.merge import prove_tiling
-from hrcase.job.units import make_plan
-from hrcase.job.weights import UNIT_WORK, weigh
+from hrcase.job.units import expected_cases, make_plan
+from hrcase.job.weights import UNIT_CASES, UNIT_WORK, weigh
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import Tuning, next_block, plan
 from hrcase.spec import SearchSpec, exponent_range, interval
@@ -49,6 +49,18 @@ def test_the_work_of_a_unit_is_what_its_blocks_cost(function: str, exponent: int
         blocks = list(plan(spec, unit.piece, Tuning(method="farey")))
         assert sum(block.count for block in blocks) == unit.piece.count
         assert 1 / 3 < sum(block.work for block in blocks) / unit.work < 3
+
+
+@pytest.mark.parametrize("bits", [16, 31])
+def test_a_unit_has_no_more_cases_than_are_decided_in_seconds(bits: int) -> None:
+    """With few bits the cases take longer than the kernels do."""
+    region = interval(BINARY64, mpq(1), 1 + mpq(1, 1 << (35 - bits)), "")
+    plan = make_plan(SearchSpec("exp", BINARY64, BINARY64, bits, "all", region))
+    prove_tiling(plan)
+    cases = [expected_cases(plan.spec, [unit.piece]) for unit in plan.units]
+    assert sum(cases) > 20 * UNIT_CASES
+    assert max(cases) <= 1.5 * UNIT_CASES
+    assert len(cases) < 4 * sum(cases) / UNIT_CASES
 
 
 def test_a_pole_at_the_end_of_a_piece_is_not_taken_for_all_of_it() -> None:

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, TypeVar
 
-from hrcase.disk import sync
-from hrcase.errors import ExportError
+from hrcase.disk import is_full_or_fails, sync
+from hrcase.errors import ExportError, TryAgain
 
 Stream = TypeVar("Stream", TextIO, BinaryIO)
 
@@ -41,25 +41,36 @@ def check_writable(path: str | Path) -> None:
         )
 
 
-def atomic_write(path: str | Path) -> AbstractContextManager[TextIO]:
+def atomic_write(path: str | Path, outdated: Path | None = None) -> AbstractContextManager[TextIO]:
     """Open a text stream whose content stands at `path` at the end of the block, or not at all.
 
     The text goes to a temporary file in the same directory, is forced to the disk, and is renamed
     over `path`; the directory is forced to the disk last, since the rename lives there. When the
     block raises, the temporary file is removed and an earlier file at `path` stays as it was.
     Lines end in '\\n' on every system.
-    Raises ExportError when the file cannot be written.
+
+    Args:
+        outdated: a file that says something of the earlier content; it is removed just before the
+            rename, so that it never stands beside the new content.
+
+    Raises:
+        ExportError: the file cannot be written there.
+        TryAgain: the disk is full or fails.
     """
-    return _atomic(path, lambda new: open(new, "x", encoding="utf-8", newline="\n"))
+    return _atomic(path, outdated, lambda new: open(new, "x", encoding="utf-8", newline="\n"))
 
 
-def atomic_write_bytes(path: str | Path) -> AbstractContextManager[BinaryIO]:
+def atomic_write_bytes(
+    path: str | Path, outdated: Path | None = None
+) -> AbstractContextManager[BinaryIO]:
     """As `atomic_write`, for bytes."""
-    return _atomic(path, lambda new: open(new, "xb"))
+    return _atomic(path, outdated, lambda new: open(new, "xb"))
 
 
 @contextmanager
-def _atomic(path: str | Path, open_new: Callable[[Path], Stream]) -> Iterator[Stream]:
+def _atomic(
+    path: str | Path, outdated: Path | None, open_new: Callable[[Path], Stream]
+) -> Iterator[Stream]:
     check_writable(path)
     target = Path(os.path.realpath(path))
     temporary = target.parent / f".hrcase-{secrets.token_hex(8)}.tmp"
@@ -68,15 +79,18 @@ def _atomic(path: str | Path, open_new: Callable[[Path], Stream]) -> Iterator[St
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        if outdated is not None:
+            outdated.unlink(missing_ok=True)
+            sync(outdated.parent)
         os.replace(temporary, target)
         sync(target.parent)
-    except OSError as error:
-        if isinstance(error, ExportError | BrokenPipeError):
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink()
+        if not isinstance(error, OSError) or isinstance(error, ExportError | BrokenPipeError):
             raise
-        raise ExportError(
+        kind = TryAgain if is_full_or_fails(error) else ExportError
+        raise kind(
             f"cannot write {path}; {error.strerror or error}; "
             "free space there or give another output path"
         ) from error
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()

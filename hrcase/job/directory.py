@@ -91,9 +91,9 @@ def create(directory: Path, plan: Plan, fill: Callable[[Store], None] | None = N
             f"cannot make the job {directory}: {directory.parent} does not exist; run: mkdir -p "
             f"{directory.parent}"
         )
-    with _disk_errors(directory):
+    with ExitStack() as on_error, disk_errors(directory):
         made.mkdir(exist_ok=True)
-        lock = _lock(made, directory)
+        lock = on_error.enter_context(_lock(made, directory))
         for left in made.iterdir():  # of a process that was killed
             if left.name != LOCK:
                 left.unlink()
@@ -104,7 +104,9 @@ def create(directory: Path, plan: Plan, fill: Callable[[Store], None] | None = N
         sync(made)
         os.rename(made, directory)
         sync(directory.parent)
-        return Job(directory, lock, Store(directory / FILE))
+        job = Job(directory, lock, Store(directory / FILE))
+        on_error.pop_all()
+        return job
 
 
 def open_job(directory: Path) -> Job:
@@ -117,19 +119,17 @@ def open_job(directory: Path) -> Job:
         JobMismatch: another registry made it.
     """
     require_job(directory)
-    with _disk_errors(directory):
-        lock = _lock(directory, directory)
-        if not (directory / FILE).exists():  # a crash while a damaged file was replaced
-            _finish_taking_over(directory)
-    try:
-        return Job(directory, lock, verified(directory))
-    except CorruptState as error:
-        message = f"{error}; {_set_aside(directory)}"
-        lock.close()
-        raise CorruptState(message) from error
-    except BaseException:
-        lock.close()
-        raise
+    with ExitStack() as on_error:
+        with disk_errors(directory):
+            lock = on_error.enter_context(_lock(directory, directory))
+            if not (directory / FILE).exists():  # a crash while a damaged file was replaced
+                _finish_taking_over(directory)
+        try:
+            job = Job(directory, lock, verified(directory))
+        except CorruptState as error:
+            raise CorruptState(f"{error}; {_set_aside(directory)}") from error
+        on_error.pop_all()
+        return job
 
 
 def verified(directory: Path) -> Store:
@@ -199,7 +199,7 @@ def _set_aside(directory: Path) -> str:
     file, made = directory / FILE, directory / MADE
     number = len(list(directory.glob(ASIDE + "*"))) + 1
     aside = directory / f"{ASIDE}{number}"
-    with _disk_errors(directory):
+    with disk_errors(directory):
         made.unlink(missing_ok=True)
         taken = _take_over(file, made)
         for suffix in ("-journal", ""):
@@ -219,16 +219,16 @@ def plan_of(store: Store) -> Plan:
 
 def _take_over(file: Path, made: Path) -> str | None:
     """Write what is sound of a damaged file to a new one; None where that is nothing."""
-    try:
-        with closing(Store(file)) as damaged:
+    with ExitStack() as opened:
+        try:
+            damaged = opened.enter_context(closing(Store(file)))
             plan = plan_of(damaged)
-            Store.create(made, plan)
-            with closing(Store(made)) as store:
-                count = store.copy_sound(damaged)
-            return f"{count} of {len(plan.units)} units, which are sound, were taken over"
-    except CorruptState:
-        made.unlink(missing_ok=True)
-        return None
+        except CorruptState:
+            return None
+        Store.create(made, plan)
+        with closing(Store(made)) as store:
+            count = store.copy_sound(damaged)
+        return f"{count} of {len(plan.units)} units, which are sound, were taken over"
 
 
 def _finish_taking_over(directory: Path) -> None:
@@ -263,7 +263,13 @@ def _lock(directory: Path, job: Path) -> BinaryIO:
 
 
 @contextmanager
-def _disk_errors(directory: Path) -> Iterator[None]:
+def disk_errors(directory: Path) -> Iterator[None]:
+    """What the system says of a place for jobs, in our words.
+
+    Raises:
+        InputError: it may not be written.
+        TryAgain: the disk is full or fails.
+    """
     try:
         yield
     except HrcaseError:

@@ -7,9 +7,10 @@ a unit by one in the unit's row. A rollback journal with synchronous=EXTRA: docs
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hrcase.errors import CorruptState, ExportError, HrcaseError, JobMismatch, TryAgain
@@ -108,9 +109,15 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        with suppress(sqlite3.ProgrammingError):  # closed while a reader had not read to the end
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise
+
+
+def _may_write(path: Path) -> bool:
+    """Whether a file and its directory are there, to be written by us."""
+    return os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
 
 
 @contextmanager
@@ -129,7 +136,9 @@ def own_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         is_short = code == sqlite3.SQLITE_IOERR_SHORT_READ
-        if code & 0xFF in _TRY_AGAIN and not is_short:
+        # It also says "cannot open" where the disk has no room for a journal.
+        is_allowed = code & 0xFF == sqlite3.SQLITE_CANTOPEN and _may_write(path)
+        if (code & 0xFF in _TRY_AGAIN and not is_short) or is_allowed:
             raise TryAgain(
                 f"cannot use {path}: {error}; what was kept before is safe; free space or mend the "
                 f"disk, then run: hrcase resume {path.parent}"

@@ -343,8 +343,10 @@ class Store:
     def copy_sound(self, damaged: Store) -> int:
         """Take over what is sound of a damaged file of the same job; how many units that is."""
         with schema.own_errors(self.path), schema.transaction(self._connection):
+            sessions: list[Row] = []
             with suppress(sqlite3.Error, UnicodeError, CorruptState):
-                _insert(self._connection, "session", damaged._session_rows())
+                sessions = list(damaged._session_rows())
+            _insert(self._connection, "session", sessions)
             return sum(self._copy(row, *lists) for row, *lists in damaged.sound())
 
     def copy_all(self, part: Store) -> None:

@@ -20,6 +20,9 @@ from hrcase.spec import SearchSpec
 UNIT_WORK = float(1 << 25)
 """Of a unit, in domain tests: seconds of one core, and as much as a device takes in one call."""
 
+UNIT_CASES = float(1 << 13)
+"""Cases that the law predicts for a unit, at most: to decide them takes a second or less."""
+
 EVEN = 2.0
 """Costs are about the same up to this factor."""
 
@@ -29,23 +32,26 @@ class Weight:
     """Consecutive arguments of a piece that cost about the same each.
 
     Attributes:
-        work: of all of them, in domain tests.
+        work: of all of them, in domain tests; to decide the cases is not in it.
+        cases: that the law 2w predicts among them.
         block: arguments of a block; 0 where they are evaluated.
         shapes: of the kernels (degree, limbs) that the blocks looked at need.
     """
 
     piece: Piece
     work: float
+    cases: float
     block: int
     shapes: frozenset[tuple[int, int]] = field(default_factory=frozenset)
 
     def parts(self, most: float) -> Iterator[Piece]:
-        """The arguments in parts of about so much work."""
+        """The arguments in parts of about so much work, and of UNIT_CASES at most."""
         piece = self.piece
         if self.block == 0:
             length = max(1, int(most * DOMAIN / EVALUATION))
         else:
-            length = _length(self.block, self.work * self.block / piece.count, most)
+            work = max(self.work, self.cases / UNIT_CASES * most)
+            length = _length(self.block, work * self.block / piece.count, most)
         for lo in range(piece.lo, piece.hi, length):
             yield replace(piece, lo=lo, hi=min(lo + length, piece.hi))
 
@@ -56,7 +62,7 @@ def weigh(spec: SearchSpec, piece: Piece) -> Iterator[Weight]:
     The Farey walk's costs, whichever method is used: units do not depend on it.
     """
     if piece.rule is Rule.SCANNED:
-        yield Weight(piece, piece.count * EVALUATION / DOMAIN, 0)
+        yield Weight(piece, piece.count * EVALUATION / DOMAIN, 0.0, 0)
     else:
         yield from _weights(spec, piece, _block_at(spec, piece, piece.lo))
 
@@ -81,15 +87,16 @@ def _block_at(spec: SearchSpec, piece: Piece, lo: int) -> PlannedBlock:
 
 def _weight(spec: SearchSpec, piece: Piece, looked_at: list[PlannedBlock]) -> Weight:
     work = piece.count * sum(planned.cost for planned in looked_at) / len(looked_at) / DOMAIN
+    cases = 2 * float(spec.window(piece.key)) * piece.count
     if any(planned.block is None for planned in looked_at):
-        return Weight(piece, work, 0)
+        return Weight(piece, work, cases, 0)
     count = min(planned.count for planned in looked_at)
     length = _length(count, work * count / piece.count, UNIT_WORK)
     if length < count:
         shorter = replace(piece, hi=min(piece.hi, piece.lo + length))
         looked_at = [_block_at(spec, shorter, piece.lo)]
     blocks = [planned.block for planned in looked_at if planned.block is not None]
-    return Weight(piece, work, count, frozenset((b.degree, b.limbs) for b in blocks))
+    return Weight(piece, work, cases, count, frozenset((b.degree, b.limbs) for b in blocks))
 
 
 def _length(block: int, work: float, most: float) -> int:
