@@ -9,7 +9,8 @@ from typing import NoReturn
 import click
 
 from hrcase.cli.errors import one_line, print_error
-from hrcase.errors import ExpressionError, HrcaseError, Interrupted, TryAgain
+from hrcase.disk import is_path_refused
+from hrcase.errors import ExpressionError, HrcaseError, InputError, Interrupted, TryAgain
 
 # Name and short help of each command. The module hrcase.cli.NAME defines it as `command`, and is
 # imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
@@ -100,6 +101,11 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         print_error("out of memory; the task needs more than is free; ask for a smaller interval")
         return TryAgain.exit_code
+    except OSError as error:
+        if not is_path_refused(error):
+            return _unexpected(error)
+        print_error(f"cannot use {error.filename}: {error.strerror}; give another path")
+        return InputError.exit_code
     except Exception as error:
         return _unexpected(error)
 

@@ -1,7 +1,18 @@
-"""Files that are there after a power cut."""
+"""Files that are there after a power cut, and paths that the system does not take."""
 
+import errno
 import os
 from pathlib import Path
+
+_PATH_IS_WRONG = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def is_path_refused(error: OSError) -> bool:
+    """Whether the system refuses the path itself: too long, a loop of links, no permission.
+
+    The disk is not to blame then, and trying again would not help; another path does.
+    """
+    return error.filename is not None and error.errno in _PATH_IS_WRONG
 
 
 def sync(path: Path) -> None:
