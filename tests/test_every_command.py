@@ -210,6 +210,8 @@ EXAMPLES: dict[str, tuple[list[str], int]] = {
     "tables": (["tables", "table", *CPU], 0),
     "plan": (["plan", *SMALL, "--threads", "1"], 0),
     "verify": (["verify", "job", "--sample", "1"], 0),
+    "selftest": (["selftest", *CPU], 0),
+    "libm": (["libm", "exp", "--symbol", "sin", "--cases", "a.csv"], 0),
 }
 
 
