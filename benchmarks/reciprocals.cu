@@ -1,8 +1,9 @@
 // What approximate_reciprocal and approximate_reciprocal_root of a device are good to, by trying all:
-// they read the upper 32 bits of a double. reciprocals.py says more.
+// of a double they read the upper 32 bits. reciprocals.py says more.
 #include "port.h"
 
 constexpr int LEAST_EXPONENT = -70, MOST_EXPONENT = 140;  // of what lemma 3 of docs/farey.md needs
+constexpr int LEAST_FLOAT = -125, MOST_FLOAT = 127;
 constexpr u64 MANTISSAS = 1 << 20;
 
 __device__ double positive_double(int exponent, u64 mantissa, u64 low) {
@@ -10,7 +11,23 @@ __device__ double positive_double(int exponent, u64 mantissa, u64 low) {
         static_cast<long long>(static_cast<u64>(exponent + 1023) << 52 | mantissa << 32 | low));
 }
 
-// Of 1/a, and of 1/sqrt(a): the greatest relative error for one mantissa and all exponents. Where the
+__device__ float positive_float(int exponent, u64 mantissa) {
+    return __uint_as_float(static_cast<unsigned>(exponent + 127) << 23 | static_cast<unsigned>(mantissa));
+}
+
+// Of 1/sqrt(a) of floats, all but the least: the greatest relative error for eight mantissas.
+__device__ double worst_of_floats(u64 eighth) {
+    double worst = 0;
+    for (u64 mantissa = 8 * eighth; mantissa < 8 * (eighth + 1); ++mantissa)
+        for (int exponent = LEAST_FLOAT; exponent <= MOST_FLOAT; ++exponent) {
+            const double a = positive_float(exponent, mantissa);
+            const double z = approximate_reciprocal_root(static_cast<float>(a));
+            worst = fmax(worst, fabs(fused(-(a * z), z, 1)) / 2);
+        }
+    return worst;
+}
+
+// Of 1/a, of 1/sqrt(a), and of that of floats: the greatest relative error for one mantissa and all exponents. Where the
 // result is the same for the least and the greatest lower half, the error between is no worse; where
 // it is not, 1 stands for it.
 extern "C" __global__ void worst_errors(double* errors) {
@@ -31,4 +48,5 @@ extern "C" __global__ void worst_errors(double* errors) {
     }
     errors[mantissa] = reciprocal;
     errors[MANTISSAS + mantissa] = root;
+    errors[2 * MANTISSAS + mantissa] = worst_of_floats(mantissa);
 }

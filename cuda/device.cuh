@@ -18,13 +18,14 @@ struct Counters {
     unsigned long long fractions;   // steps of the walk, while a lane of the warp has some
     unsigned long long wide;        // fractions with many mm appended, capacity or not
     unsigned long long crowds;      // classes with many members appended, capacity or not
-    unsigned long long near;        // roots near a class appended, capacity or not
+    unsigned long long near;        // places for roots near a class beyond those of the walk's
+                                    // threads, capacity or not
     unsigned long long scanned;     // arguments that a cubic looked at
     unsigned long long hits;        // hits appended, capacity or not
     unsigned long long candidates;  // candidates appended, capacity or not
     unsigned long long sum;         // sum of the candidates' entries modulo 2^64
-    unsigned long long written;     // signatures of what goes from one kernel to another (a root near
-    unsigned long long taken;       // a class: 1), as written and as read; equal modulo 2^32
+    unsigned long long written;     // signatures of what goes from one kernel to another, as written
+    unsigned long long taken;       // and as read; a place for a root near a class: 1, as read alone
     unsigned long long sound;       // runs whose checks hold
     unsigned long long sentinels;   // planted candidates that were found
     unsigned long long echo;        // word_sum of the block

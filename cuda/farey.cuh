@@ -25,18 +25,19 @@
 // c = 1/(a2 Q^3) trades steps of the walk for crossings.
 #ifndef FAREY_C
 #if defined(__CUDACC__) || defined(CUDA_ON_CPU)
-#define FAREY_C 2.0
+#define FAREY_C 8.0
 #else
 #define FAREY_C 1.0
 #endif
 #endif
 static_assert(FAREY_C >= 0.25 && FAREY_C <= 8, "lemmas 7 and 9 take 1/4 <= c <= 8");
 // The tests spoil the arithmetic: approximate reciprocals are off by FAREY_SPOIL, at most 2^-19
-// (lemma 3), and each addition to x by 6 2^-52 H to the same side, which is as much as the N/3
+// (lemma 3), those of floats by 2^-22, and each addition to x by 6 2^-52 H to the same side, which is as much as the N/3
 // additions of a long walk may be off by (lemma 5).
 #ifndef FAREY_SPOIL
 #define FAREY_SPOIL 0.0
 #endif
+constexpr float SPOILED_ROOT = FAREY_SPOIL > 0 ? 1 + 0x1p-22f : FAREY_SPOIL < 0 ? 1 - 0x1p-22f : 1;
 constexpr double SPOILED_ADDITION = FAREY_SPOIL > 0 ? 0x1.8p-50 : FAREY_SPOIL < 0 ? -0x1.8p-50 : 0;
 
 constexpr double LEMMA_5_STEP = 0x1.5p-37;    // relative error of a step of x
@@ -169,6 +170,67 @@ HD unsigned near_class(const FareyWalk<Real>& walk, const Roots<Real>& roots, Re
     return less_equal(magnitude(at.up - nearest(at.up)), at.tolerance) |
            less_equal(magnitude(at.down - nearest(at.down)), at.tolerance);
 }
+
+// --- A quick look, in single precision, at mm after mm of one crossing: may a root be near its class?
+
+constexpr float LEMMA_12_BLUR = 0x1p-16f;       // of z, modulo 1
+constexpr float LEMMA_12_ROOT = 0x1p-19f;       // relative error of w/q
+constexpr float LEMMA_12_FACTOR = 1.0001f;      // for the tolerance
+constexpr double LEMMA_12_FARTHEST = 0x1p31;    // a larger z is not looked at
+constexpr int LEMMA_12_MOST = 8;                // so many mm, from the first on
+
+// The fraction of a, |a| <= 2^31, to within 2^-21 modulo 1.
+HD float fraction_of(double a) {
+    const double shifted = a + 0x1.8p32;  // in [2^32, 2^33): the last bit is 2^-20
+    u64 bits;
+    __builtin_memcpy(&bits, &shifted, sizeof bits);
+    const unsigned mantissa = (static_cast<unsigned>(bits) << 3 & 0x7ffff8u) | 0x3f800000u;
+    float one_and_fraction;
+    __builtin_memcpy(&one_and_fraction, &mantissa, sizeof mantissa);
+    return one_and_fraction - 1;
+}
+
+// How far a is from an integer.
+HD float off_integer(float a) {
+#ifdef __CUDA_ARCH__
+    return fabsf(a - __fadd_rn(__fadd_rn(a, 0x1.8p23f), -0x1.8p23f));
+#else
+    return fabsf(a - rintf(a));
+#endif
+}
+
+struct QuickLook {
+    float z, turn;        // z of the first mm, and what each mm adds to it; modulo 1
+    float height, least;  // mm - V of the first mm; the slack, which no height is below
+    float scale;          // 1/(q^3 a2)
+    float spread;         // tolerance times w/q
+    float blur;           // of z
+    float more;           // mm after the first
+
+    HD QuickLook(const FareyWalk<double>& walk, const Crossing<double>& at, float half_inverse) {
+        const double share = walk.left * walk.r;
+        const double first = fused(at.first, share, walk.x * walk.r);
+        z = fraction_of(first), turn = fraction_of(share);
+        blur = fabs(first) <= LEMMA_12_FARTHEST ? LEMMA_12_BLUR : 1.0f;
+        height = static_cast<float>(at.first - at.value), least = static_cast<float>(at.slack);
+        const float r = static_cast<float>(walk.r);
+        scale = 2 * half_inverse * r * r * r;
+        spread = static_cast<float>(LEMMA_8_FACTOR) * LEMMA_12_FACTOR * least * scale;
+        more = static_cast<float>(at.last - at.first);
+    }
+
+    // May the i-th mm after the first have a root near its class? Lemma 12; i < LEMMA_12_MOST.
+    HD bool may_be_near(int i) const {
+        const float count = static_cast<float>(i);
+        const float square = fmaxf(height + count, least) * scale;
+        const float inverse = approximate_reciprocal_root(square) * SPOILED_ROOT;
+        const float w = square * inverse;
+        const float tolerance = fmaf(spread, inverse, fmaf(w, LEMMA_12_ROOT, blur));
+        const float at = fmaf(count, turn, z);
+        const bool is_far = off_integer(at + w) > tolerance && off_integer(at - w) > tolerance;
+        return count <= more && !is_far;  // what is not a number is near
+    }
+};
 
 // --- What is done for few fractions, one at a time.
 

@@ -76,7 +76,8 @@ NO_UNROLL
 UNROLL
         for (int i = K - 1; i > 0; --i)
             shifted[i] = horner_step(shifted[i], centre, shifted[i - 1]);
-        shifted[0] = horner_step(shifted[0], centre, coefficient[j]);
+        shifted[0] = horner_step(shifted[0], centre, {});
+        shifted[0] += coefficient[j];  // here, not in the step: 12 limbs just fit the registers
     }
 }
 

@@ -5,7 +5,8 @@
 //   u64, i64, u128, i128  the integer types of all kernels
 //   approximate_reciprocal(p)       1 / p to a relative error of 2^-19
 //   approximate_reciprocal_root(p)  1 / sqrt(p) to a relative error of 2^-19
-//                                   (the device reads and writes 20 bits after the leading one)
+//                                   (the device reads and writes 20 bits after the leading one);
+//                                   of a float, to 2^-22
 //   fused(x, y, z)        x y + z with one rounding
 //   multiply_add, add_carry, subtract_borrow   one limb of a multi-limb operation
 //   INJECT(place, object)  nothing; a test build flips a bit of the object there
@@ -50,6 +51,16 @@ HD double approximate_reciprocal_root(double p) {
     return r;
 #else
     return 1.0 / __builtin_sqrt(p);
+#endif
+}
+
+HD float approximate_reciprocal_root(float p) {
+#ifdef __CUDA_ARCH__
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(p));
+    return r;
+#else
+    return 1.0f / __builtin_sqrtf(p);
 #endif
 }
 

@@ -5,8 +5,8 @@
 //   expand_runs   one thread a run:      cubics[i] of run i, from the polynomial of its group
 //   start_walks   one thread a run:      writes starts[i] of run i, or appends the hits of a line;
 //                                        appends classes with many members
-//   walk          one thread a run:      appends the roots near a class, and the fractions with
-//                                        many mm
+//   walk          one thread a run:      appends the roots that may be near a class, and the
+//                                        fractions with many mm
 //   cross_wide    one warp a fraction:   appends the roots near a class of its mm
 //   take_near     one thread a root:     appends the hits, or a class with many members
 //   take_crowds   a warp or all of them: appends the hits of the classes with many members
@@ -16,6 +16,8 @@
 #include "device.cuh"
 #include "farey_run.cuh"
 
+constexpr int THREADS = 128;  // of a block of `walk`
+
 // Runs of 2^run_log2 consecutive u from lo on, lo <= u < hi, and the window of their cubics.
 struct Runs {
     i64 lo, hi;
@@ -23,6 +25,9 @@ struct Runs {
     u64 window_limbs[2];
 
     HD u128 window() const { return (static_cast<u128>(window_limbs[1]) << 64) | window_limbs[0]; }
+    // Of `walk`, which has one for each run and for the sentinel's; each has a place in the list of
+    // roots near a class.
+    HD u64 threads() const { return (count / THREADS + 1) * THREADS; }
     HD i64 half() const { return i64{1} << (run_log2 - 1); }
     HD i64 centre(u64 run) const {
         return static_cast<i64>(static_cast<u64>(lo) + (run << run_log2)) + half();
@@ -56,7 +61,7 @@ struct Wide {
 
 constexpr unsigned NO_RUN = ~0u;
 
-// A root of one mm near a class; run = NO_RUN where a place of the list was left over.
+// A root of one mm that may be near a class; run = NO_RUN where a place of the list was left over.
 struct Near {
     unsigned run, fold;  // fold: all halves of left, q, r, x, mm, added without carry
     double left, q, r, x, value, slack, mm;
@@ -64,11 +69,11 @@ struct Near {
 
 namespace {
 
-constexpr int WARPS = 4;  // of a block of `walk`
-constexpr int STEPS = 2;  // between two looks at the queue
+constexpr int STEPS = 2;    // between two looks at the queue
+constexpr int AT_ONCE = 4;  // mm of a crossing that are looked at together
 constexpr int MOST_TURNS = (1 << 23) / STEPS;  // n < (9/8) 2^22 + 2: lemmas 5 and 7
-// A fraction with more mm than this after the first leaves its lane.
-constexpr double FEW = 31;
+// A fraction with more mm than this after its first AT_ONCE leaves its lane.
+constexpr double FEW = 127;
 // A class with more members than this leaves its lane.
 constexpr i64 MANY_MEMBERS = 256;
 // With more than this it is shared by all warps, otherwise one warp takes it.
@@ -113,10 +118,10 @@ __device__ bool is_whole(const Near& entry, const FareyRun<double>& run) {
            entry.value == at.value && entry.slack == at.slack;
 }
 
-// A warp's part of the list of roots near a class: it takes CHUNK places at a time, since one
-// atomic for each root would hold it up.
+// A warp's part of the list of roots near a class. It begins with the warp's own places; further ones
+// come CHUNK at a time. Atomics on one counter would hold all warps up.
 struct NearChunk {
-    static constexpr u64 CHUNK = 32;
+    static constexpr unsigned CHUNK = 32;
     u64 place, end;  // of the next root, of the chunk
 
     // Appends the entries of the lanes that have one. All lanes come here.
@@ -147,15 +152,14 @@ struct NearChunk {
     __device__ u64 take_chunk(int lane, const Lists& lists) {
         unsigned long long first = 0;
         if (lane == 0) {
-            first = atomicAdd(&lists.counters->near, static_cast<unsigned long long>(CHUNK));
+            first = thread_count() + atomicAdd(&lists.counters->near, CHUNK);
             end = first + CHUNK;
-            atomicAdd(&lists.counters->written, static_cast<unsigned long long>(CHUNK));
         }
         return __shfl_sync(ALL_LANES, first, 0);
     }
 };
 
-// The crossings that lanes of a warp have met, until there is one for each lane.
+// Crossings of the lanes of a warp with more than AT_ONCE mm, until there is one for each lane.
 struct Queue {
     static constexpr int SIZE = 32 * (STEPS + 1);
     NearChunk chunk;
@@ -195,26 +199,42 @@ __device__ unsigned lanes_below() {
     return mask;
 }
 
-// The lanes take the last `count` crossings off the queue, one each, and test its first mm; where
-// that is not the last, the crossing goes back. Returns how many went back. All lanes come here.
+// Takes the first AT_ONCE mm of the lanes' crossings: appends those that may be near, and leaves the
+// rest in `at`. All lanes come here; `counts` says which of them have a crossing.
+__device__ void take_first(bool counts, u64 run, float half_inverse,
+                           const FareyWalk<double>& walk, Crossing<double>& at, NearChunk& chunk,
+                           int lane, unsigned below, const Lists& lists) {
+    static_assert(AT_ONCE <= LEMMA_12_MOST);
+    const QuickLook look(walk, at, half_inverse);
+    unsigned near = 0;  // a bit for each mm
+UNROLL
+    for (int i = 0; i < AT_ONCE; ++i) near |= look.may_be_near(i) ? 1u << i : 0u;
+    if (!counts) near = 0;
+    for (; __any_sync(ALL_LANES, near != 0); near &= near - 1) {
+        const double mm = at.first + (__ffs(static_cast<int>(near)) - 1);
+        chunk.append(near != 0, near_of(run, walk, at, mm), lane, below, lists);
+    }
+    at.first += AT_ONCE;
+}
+
+// The lanes take the last `count` crossings off the queue, one each, and their next mm; a crossing
+// that has more goes back. Returns how many went back. All lanes come here.
 __device__ int drain(Queue& queue, int waiting, int count, unsigned own_index, int lane,
-                     unsigned below, double half_inverse, const Lists& lists) {
+                     unsigned below, float own_half_inverse, const Lists& lists) {
     const int base = waiting - count;
     const int place = base + (lane < count ? lane : 0), owner = queue.owner[place];
-    FareyRun<double> run = {};  // of the owner, as far as roots_of reads it
-    run.half_inverse = __shfl_sync(ALL_LANES, half_inverse, owner);
+    const float half_inverse = __shfl_sync(ALL_LANES, own_half_inverse, owner);
     const FareyWalk<double> walk = queue.walk(place);
     Crossing<double> at = queue.crossing(place);
     const u64 index = (own_index & ~31u) + static_cast<unsigned>(owner);
-    const double mm = at.first;
-    const bool wide = lane < count && at.last > mm + FEW;
-    const bool is_near = lane < count && near_class(walk, roots_of(run, walk, at, mm), mm) != 0;
-    queue.chunk.append(is_near, near_of(index, walk, at, mm), lane, below, lists);
-    at.first = mm + 1;
+    const bool wide = lane < count && at.last > at.first + FEW;
     if (wide)
         pass_on(lists.wide, &lists.counters->wide, lists.wide_capacity,
                 Wide{index, at.first, walk}, &lists.counters->written);
-    const bool again = lane < count && !wide && at.first <= at.last;
+    __syncwarp();
+    const bool counts = lane < count && !wide;
+    take_first(counts, index, half_inverse, walk, at, queue.chunk, lane, below, lists);
+    const bool again = counts && at.first <= at.last;
     const unsigned back = __ballot_sync(ALL_LANES, again);
     __syncwarp();  // votes order no memory: all lanes have read their place
     if (again) queue.put(base + __popc(back & below), walk, at, owner);
@@ -289,10 +309,10 @@ __global__ void start_walks(const Runs runs, const Cubic* cubics, Start* starts,
 }
 
 // Lanes that are done walk on until all of the warp are, but are not looked at.
-__global__ void __launch_bounds__(32 * WARPS, 7)
+__global__ void __launch_bounds__(THREADS, 6)
     walk(Start* starts, u64 run_count, Near* near, u64 near_capacity, Wide* wide,
          u64 wide_capacity, Counters* counters) {
-    __shared__ Queue queues[WARPS];
+    __shared__ Queue queues[THREADS / 32];
     Queue& queue = at_fixed_address(queues[threadIdx.x >> 5]);
     const Lists lists = {near, near_capacity, wide, wide_capacity, counters};
     const int lane = static_cast<int>(threadIdx.x & 31);
@@ -300,14 +320,16 @@ __global__ void __launch_bounds__(32 * WARPS, 7)
     const unsigned index = static_cast<unsigned>(thread_index());
     const Start start = starts[index < run_count ? index : 0];
     const FareyRun<double> run = start.run;
+    const auto half_inverse = static_cast<float>(run.half_inverse);
     FareyWalk<double> walk = start.walk;
-    if (lane == 0) queue.chunk = {0, 0};
+    if (lane == 0) queue.chunk = {thread_index(), thread_index() + 32};
     bool walking = index < run_count && walk.q > 0;
     int waiting = 0, turns = 0;
     for (; __any_sync(ALL_LANES, walking) && turns < MOST_TURNS; ++turns) {
 UNROLL
         for (int step = 0; step < STEPS; ++step) {
-            const Crossing<double> at = crossing_of(run, walk);
+            Crossing<double> at = crossing_of(run, walk);
+            take_first(walking, index, half_inverse, walk, at, queue.chunk, lane, below, lists);
             const bool crossed = walking && at.first <= at.last;
             const unsigned together = __ballot_sync(ALL_LANES, crossed);
             if (crossed) queue.put(waiting + __popc(together & below), walk, at, lane);
@@ -317,11 +339,11 @@ UNROLL
         }
         __syncwarp();
         while (waiting >= 32)
-            waiting += drain(queue, waiting, 32, index, lane, below, run.half_inverse, lists) - 32;
+            waiting += drain(queue, waiting, 32, index, lane, below, half_inverse, lists) - 32;
     }
     __syncwarp();
     while (waiting > 0)
-        waiting = drain(queue, waiting, waiting, index, lane, below, run.half_inverse, lists);
+        waiting = drain(queue, waiting, waiting, index, lane, below, half_inverse, lists);
     queue.chunk.close(lane, lists);
     const bool walked = index < run_count && starts[index].walk.q > 0;
     walk.left = turns * STEPS;  // for check_walks, which does not need it otherwise
@@ -332,7 +354,7 @@ UNROLL
 __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wide,
                            u64 wide_capacity, Near* near, u64 near_capacity,
                            Counters* counters) {
-    const u64 count = at_most(counters->wide, wide_capacity);
+    const u64 count = at_most(counters->wide, wide_capacity), own = runs.threads();
     const double lane = threadIdx.x & 31;
     unsigned taken = 0;
     for (u64 i = thread_index() >> 5; i < count; i += thread_count() >> 5) {
@@ -348,10 +370,8 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
         if (!(at.last - at.first <= most_crossed(task.run))) continue;  // a fault
         for (double mm = at.first + lane; mm <= at.last; mm += 32)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-            {
-                append(near, &counters->near, near_capacity, near_of(entry.run, walk, at, mm));
-                atomicAdd(&counters->written, 1ull);
-            }
+                append(near + own, &counters->near, near_capacity - own,
+                       near_of(entry.run, walk, at, mm));
         __syncwarp();
     }
     __syncwarp();
@@ -361,7 +381,8 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
 __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* starts,
                           const Near* near, u64 near_capacity, u64* hits, u64 hit_capacity,
                           Crowd* crowds, u64 crowd_capacity, Counters* counters) {
-    const u64 count = at_most(counters->near, near_capacity);
+    const u64 own = runs.threads();
+    const u64 count = own + at_most(counters->near, near_capacity - own);
     unsigned scanned = 0, taken = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];

@@ -36,14 +36,14 @@ SCAN = DOMAIN / 32
 EVALUATION = 320 * DOMAIN
 """An argument decided by Ziv's loop, about 0.1 ms of a core."""
 
-START = 5200.0
+START = 6500.0
 """The start of a run: the descent to its first fraction and what the walk keeps of it."""
 
-FRACTION = 100.0
+FRACTION = 80.0
 """A step of the walk, with the integers that it crosses."""
 
-PROPOSAL = 1350.0
-"""An argument proposed by the walk and decided by the run's cubic."""
+PROPOSAL = 2700.0
+"""An argument proposed by the walk, which keeps all lanes of a warp, and decided by the cubic."""
 
 LIMB = 16.0
 """A Horner step, a limb."""

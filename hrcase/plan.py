@@ -42,7 +42,7 @@ from hrcase.spec import SearchSpec
 from hrcase.taylor import Stretch, TaylorModel, derivative_bounds, taylor_model
 
 DEGREES = (3, 8, 14)
-ENOUGH_FRACTIONS = 2.0**25
+ENOUGH_FRACTIONS = 2.0**28
 """A device walks through so many fractions in the time that planning a block takes."""
 
 SLACK = 1024
@@ -64,7 +64,7 @@ GROUPS_LOG2 = (6, 4, 2)
 """A group of so many runs shares a polynomial if that costs next to nothing of the window."""
 
 LIMB_STEP = 2
-MOST_LIMBS = 10
+MOST_LIMBS = 12
 """Limbs are multiples of LIMB_STEP: each (degree, limbs) in use is a kernel to compile."""
 
 SHORTEST_LOG2 = 4
@@ -135,6 +135,9 @@ class PlannedBlock:
         run = 1 << self.block.run_log2
         runs = int(most_work / self.work * self.count) // run
         runs = max(1, min(runs, MOST_RUNS))
+        if runs >= self.block.runs:
+            yield self
+            return
         for lo in range(self.block.lo, self.block.hi, runs * run):
             block = replace(self.block, lo=lo, hi=min(lo + runs * run, self.block.hi))
             first = self.ordinal(lo)

@@ -60,7 +60,9 @@ def selftest(engine: Engine, is_long: bool = False) -> Iterator[Answer]:
         SelfTestFailed: an answer is wrong.
         NoDevice: the kernels cannot be compiled.
     """
-    for degree, limbs in ALL_SHAPES if is_long else FEW_SHAPES:
+    shapes = ALL_SHAPES if is_long else FEW_SHAPES
+    engine.prepare(shapes)
+    for degree, limbs in shapes:
         block, expected = known_answers(degree, limbs)
         for method in engine.methods:
             found = engine.run(block, method)[0].tolist()

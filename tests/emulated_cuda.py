@@ -8,16 +8,16 @@ chunks are tested without a device.
 from __future__ import annotations
 
 import ctypes
+import re
+import struct
 import subprocess
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pytest
-from fake_cuda import ANY_SHAPE, FakeCuda, Memory, Module, Stream, install
+from fake_cuda import ANY_SHAPE, FakeCuda, Function, Module, Shape, install
 
 from hrcase.toolchain import source_directory
 
@@ -25,9 +25,15 @@ HERE = Path(__file__).parent / "emulated"
 
 
 @cache
+def _directory() -> TemporaryDirectory[str]:
+    """For what is compiled; it goes when Python ends."""
+    return TemporaryDirectory(prefix="hrcase-emulated-")
+
+
+@cache
 def library(degree: int, limbs: int) -> ctypes.CDLL:
     """All kernels of one shape for the CPU."""
-    target = Path(mkdtemp(prefix="hrcase-emulated-")) / f"{degree}-{limbs}.so"
+    target = Path(_directory().name) / f"{degree}-{limbs}.so"
     options = ("-O1", "-march=native", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared")
     shape = (f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
     paths = ("-I", str(source_directory()), "-I", str(HERE), "-o", str(target))
@@ -42,17 +48,19 @@ class EmulatedModule(Module):
     def __init__(self, cuda: FakeCuda, degree: int, limbs: int) -> None:
         self.cuda, self.kernels = cuda, library(degree, limbs)
 
-    def get_function(self, name: str) -> Callable[..., None]:
+    def get_function(self, name: str) -> Function:
         function = getattr(self.kernels, f"launch_{name}")
         function.restype = None
 
-        def launch(*arguments: Any, block: Any, grid: Any, stream: Stream) -> None:
+        def launch(grid: Shape, block: Shape, kinds: str, arguments: tuple[Any, ...]) -> None:
             self.cuda.launched.append(name)
-            kept = [_c_value(argument) for argument in arguments]
-            pointers = (ctypes.c_void_p * len(kept))(*(ctypes.addressof(value) for value in kept))
+            letters = re.findall(r"\d*\D", kinds)
+            packed = map(struct.pack, letters, arguments)
+            kept = [ctypes.create_string_buffer(value) for value in packed]
+            pointers = (ctypes.c_void_p * len(kept))(*map(ctypes.addressof, kept))
             function(ctypes.c_uint(grid[0]), ctypes.c_uint(block[0]), pointers)
 
-        return launch
+        return Function(launch)
 
 
 class EmulatedCuda(FakeCuda):
@@ -65,12 +73,3 @@ class EmulatedCuda(FakeCuda):
 def emulate(monkeypatch: pytest.MonkeyPatch, directory: Path) -> FakeCuda:
     """Let hrcase.engine.cuda find an emulated device."""
     return install(monkeypatch, directory, EmulatedCuda())
-
-
-def _c_value(argument: Any) -> Any:
-    if isinstance(argument, Memory):
-        return ctypes.c_uint64(argument.words.ctypes.data)
-    if isinstance(argument, np.ndarray):  # a struct, by value
-        return (ctypes.c_char * argument.nbytes).from_buffer_copy(argument.tobytes())
-    kinds = {"uint64": ctypes.c_uint64, "int32": ctypes.c_int32, "int64": ctypes.c_int64}
-    return kinds[argument.dtype.name](argument.item())

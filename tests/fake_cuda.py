@@ -7,7 +7,9 @@ faults into `spoil`, which sees the counters and the candidates before the host 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ctypes
+import struct
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from hrcase.engine.lane import COUNTERS
 from hrcase.engine.trust import echo_of
 
 Words = NDArray[np.uint64]
+Shape = tuple[int, ...]
 ANY_SHAPE = bytes([3, 2])  # of the kernels that have none
 
 Spoil = Callable[[dict[str, int], list[int]], None]
@@ -43,6 +46,9 @@ class Memory:
 
     def __init__(self, size: int) -> None:
         self.words = np.full(size // 8, ~np.uint64(0), dtype=np.uint64)
+
+    def __int__(self) -> int:
+        return int(self.words.ctypes.data)
 
 
 class Context:
@@ -119,7 +125,7 @@ class FakeCuda:
         self.fail: FakeError | None = None
         self.depth = 0
         self.method, self.checks = "scan", 0
-        self.decided: tuple[Words, Memory, int]
+        self.decided: tuple[bytes, int, int]
         context = Context(self)
 
         class OwnDevice(Device):
@@ -155,11 +161,8 @@ class Module:
     def __init__(self, cuda: FakeCuda, degree: int, limbs: int) -> None:
         self.cuda, self.kernels = cuda, cpu.library(degree, limbs)
 
-    def get_function(self, name: str) -> Callable[..., None]:
-        def launch(*arguments: Any, block: object, grid: object, stream: Stream) -> None:
-            self.launch(name, arguments)
-
-        return launch
+    def get_function(self, name: str) -> Function:
+        return Function(lambda grid, block, kinds, arguments: self.launch(name, arguments))
 
     def launch(self, name: str, arguments: tuple[Any, ...]) -> None:
         self.cuda.launched.append(name)
@@ -168,41 +171,67 @@ class Module:
         if name == "scan_runs":
             self.cuda.method, self.cuda.checks = "scan", 0
         if name == "walk":
-            self.cuda.method, self.cuda.checks = "farey", int(arguments[1])
+            self.cuda.method, self.cuda.checks = "farey", arguments[1]
         if name.startswith("domains_"):
             block, _, runs, packet_log2, *_ = arguments
-            run_log2, domain_log2 = (int(n) for n in block[-2:])
+            run_log2, domain_log2 = struct.unpack("2Q", block[-16:])
             self.cuda.method = name.removeprefix("domains_")
-            self.cuda.checks = int(runs) << run_log2 - domain_log2 - int(packet_log2)
+            self.cuda.checks = runs << run_log2 - domain_log2 - packet_log2
         if name == "decide":
             block, _, _, _, _, memory, capacity, counters = arguments
-            self.cuda.decided = block, memory, int(capacity)
+            self.cuda.decided = block, memory, capacity
         if name == "check_seams":
             block, _, runs, counters = arguments
-            self.answer(*self.cuda.decided, int(runs), counters)
+            self.answer(*self.cuda.decided, runs, counters)
 
-    def answer(
-        self, block: Words, memory: Memory, capacity: int, runs: int, counters: Memory
-    ) -> None:
+    def answer(self, block: bytes, memory: int, capacity: int, runs: int, counters: int) -> None:
         """Search the block on the CPU, and write that as the device would."""
         arguments = np.empty(1 << 16, dtype=np.int64)
         found = np.zeros(len(cpu.FIGURES), dtype=np.uint64)
         number = METHODS.index(self.cuda.method)
         self.kernels.search_block(
-            block.tobytes(), number, arguments.ctypes.data, len(arguments), found.ctypes.data
+            block, number, arguments.ctypes.data, len(arguments), found.ctypes.data
         )
         domains, subdomains, scanned, hits, candidates = (int(n) for n in found[:5])
-        lo = int(block[-4].astype(np.int64))
+        (lo,) = struct.unpack("q", block[-32:-24])
         entries = [int(u) - lo + 1 for u in arguments[:candidates]]
         told = dict.fromkeys(COUNTERS, 0)
         told |= {"domains": domains, "failing": -(-subdomains // 8), "subdomains": subdomains}
         told |= {"scanned": scanned, "hits": hits, "candidates": candidates, "sum": sum(entries)}
-        told |= {"sound": runs + self.cuda.checks, "sentinels": 1, "echo": echo_of(block.tobytes())}
+        if self.cuda.method == "farey":
+            told["taken"] = 128 * -(-self.cuda.checks // 128)  # the places of the walk's threads
+        told |= {"sound": runs + self.cuda.checks, "sentinels": 1, "echo": echo_of(block)}
         entries.reverse()  # the device's lists are in no order
         self.cuda.spoil(told, entries)
-        counters.words[:] = [told[name] for name in COUNTERS]
+        words_at(counters, len(COUNTERS))[:] = [told[name] for name in COUNTERS]
         room = min(capacity, len(entries))
-        memory.words[:room] = entries[:room]
+        words_at(memory, room)[:] = entries[:room]
+
+
+class Function:
+    """A kernel as PyCUDA has it, which wants its arguments as it was prepared for them.
+
+    Args:
+        launch: gets grid, block, the format and the arguments.
+    """
+
+    def __init__(self, launch: Callable[[Shape, Shape, str, tuple[Any, ...]], None]) -> None:
+        self._launch, self._format = launch, ""
+
+    def prepare(self, kinds: Iterable[str]) -> None:
+        self._format = "".join(kinds)
+
+    def prepared_async_call(
+        self, grid: Shape, block: Shape, stream: Stream, *arguments: Any
+    ) -> None:
+        packed = struct.pack(self._format, *arguments)
+        assert struct.unpack(self._format, packed) == arguments, "not as it was prepared"
+        self._launch(grid, block, self._format, arguments)
+
+
+def words_at(pointer: int, count: int) -> Words:
+    """So many words of device memory."""
+    return np.ctypeslib.as_array((ctypes.c_uint64 * count).from_address(pointer))
 
 
 def install(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -154,6 +155,16 @@ def test_threads_end_with_the_crew() -> None:
         new = set(threading.enumerate()) - before
         assert len(new) == 6
     assert not any(thread.is_alive() for thread in new)
+
+
+@pytest.mark.parametrize("is_device", [False, True])
+def test_threads_of_a_device_wait_less_for_the_interpreter(is_device: bool) -> None:
+    before = sys.getswitchinterval()
+    (card,) = found = cards(NEVER)
+    card.is_device = is_device
+    with Crew(found):
+        assert (sys.getswitchinterval() < before / 10) == is_device
+    assert sys.getswitchinterval() == before
 
 
 def test_the_words_of_device(monkeypatch: pytest.MonkeyPatch) -> None:

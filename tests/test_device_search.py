@@ -113,7 +113,7 @@ def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_budgets_stay_with_the_workers() -> None:
     asked = units.make_plan(EXP)
     unit = next(unit for unit in asked.units if unit.piece.rule is Rule.SEARCHED)
-    (lean,) = walk._plan_units(EXP, Tuning(), [unit])
+    ((_, lean),) = walk._plan_units(EXP, Tuning(), [unit])
     whole = list(plan(EXP, unit.piece, Tuning()))
     assert [part.budget for part in lean] == [None] * len(whole)
     assert all(part.budget is not None for part in whole)

@@ -274,9 +274,11 @@ def test_a_corrupted_answer_fails_the_self_test(
 
 def test_the_long_self_test_compares_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hrcase.selftest.ALL_SHAPES", ((3, 2),))
-    engine = CpuEngine(1)
+    engine, prepared = CpuEngine(1), list[object]()
+    monkeypatch.setattr(engine, "prepare", prepared.extend)
     lines = list(selftest(engine, is_long=True))
     assert len(lines) == 4 + 3 * 2
+    assert prepared == [(3, 2)]
     faulty = Faulty("it", range(8, 9), lose_one)
     with pytest.raises(SelfTestFailed, match=r"exp at .*, regular"):
         list(selftest(faulty, is_long=True))

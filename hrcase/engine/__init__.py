@@ -15,6 +15,7 @@ then the scan of those that fail), and "farey" (the Farey walk along each run).
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 METHODS = ("scan", "lefevre", "regular", "farey")  # the kernels number them in this order
+
+_WORD = (1 << 64) - 1
+_REST = struct.Struct("<4Q2q2Q")  # of a packed block, behind its long numbers
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,18 @@ class Block:
 
     def packed(self) -> bytes:
         """The block as the kernels' `struct Block` (cuda/polynomial.cuh), 64-bit little-endian."""
-        numbers = [*self.coefficients, self.window]
-        parts = [_limbs(number, self.limbs) for number in numbers]
-        parts.append(_limbs(self.run_window, 2))
-        words = (*self.domain_windows, self.lo, self.hi, self.run_log2, self.domain_log2)
-        parts += [_limbs(word, 1) for word in words]
-        return b"".join(parts)
+        size = 8 * self.limbs
+        modulo = (1 << 8 * size) - 1
+        limbs = [(n & modulo).to_bytes(size, "little") for n in (*self.coefficients, self.window)]
+        windows = self.run_window & _WORD, self.run_window >> 64
+        domains = [window & _WORD for window in self.domain_windows]
+        rest = _REST.pack(*windows, *domains, self.lo, self.hi, self.run_log2, self.domain_log2)
+        return b"".join(limbs) + rest
+
+
+def packed_bytes(degree: int, limbs: int) -> int:
+    """The length of a packed block."""
+    return 8 * limbs * (degree + 2) + _REST.size
 
 
 @dataclass(frozen=True)
@@ -149,10 +159,6 @@ def method_number(method: str) -> int:
             f"no method {method!r}: the engines know {', '.join(METHODS)}; take one of these"
         )
     return METHODS.index(method)
-
-
-def _limbs(value: int, count: int) -> bytes:
-    return (value % (1 << (64 * count))).to_bytes(8 * count, "little")
 
 
 def _require(holds: bool, what: str) -> None:

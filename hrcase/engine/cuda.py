@@ -13,21 +13,21 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hrcase.engine import METHODS, Block, Counts, method_number
-from hrcase.engine.lane import DeviceError, Kernels, Lane, Unit, counts_of
+from hrcase.engine import METHODS, Block, Counts, method_number, packed_bytes
+from hrcase.engine.kernels import Kernels
+from hrcase.engine.lane import DeviceError, Lane, Unit, counts_of
 from hrcase.engine.trust import require_found, sentinel_of
 from hrcase.errors import NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 from hrcase.toolchain import compile_device, compile_walks
 
-SLICE_DOMAINS = 1 << 25
+SLICE_DOMAINS = 1 << 26
 LANES = 6
 BLOCKS_A_MULTIPROCESSOR = 8
 
@@ -157,14 +157,14 @@ class CudaEngine:
         lane = self._lane()
         while True:
             lane.launch(kernels, unit, self.timed)
-            counters = lane.wait()
+            counters = lane.wait(unit)
             self._account(lane, counters)
             if not lane.grow(counters):
                 break
         found = lane.candidates(unit, counters, self.name)
         with self._lock:
             self._idle.append(lane)
-        return found, replace(counts_of(counters), candidates=len(found))
+        return found, counts_of(counters, len(found))
 
     def _account(self, lane: Lane, counters: dict[str, int]) -> None:
         """Add the device time of a lane's last unit, and its fractions."""
@@ -205,7 +205,8 @@ class CudaEngine:
                 shaped = self.cuda.module_from_buffer(
                     compile_device(degree, limbs, arch).read_bytes()
                 )
-                self._modules[degree, limbs] = Kernels(shaped, self._walks)
+                size = packed_bytes(degree, limbs)
+                self._modules[degree, limbs] = Kernels(shaped, self._walks, size)
             return self._modules[degree, limbs]
 
     def _lane(self) -> Lane:

@@ -1,26 +1,26 @@
 """One block at a time on one stream of a CUDA device: its launches, its buffers, its answer.
 
 Device memory, for a block of d domains in r runs: 64 r bytes of cubics, 8 (d/4 + d/16) bytes of
-failing domains and subdomains, and the hits and candidates, 8 MiB to begin with. At 2^25 domains
-that is below 100 MiB. The Farey walk takes 64 r + 128 r bytes for cubics and starts, and 72 bytes
-for each fraction with many mm and 64 for each root near a class, 68 MiB to begin with.
+failing domains and subdomains, and the hits and candidates, 8 MiB to begin with. At 2^26 domains
+that is below 200 MiB. The Farey walk takes 64 r + 128 r bytes for cubics and starts, 72 bytes for
+each fraction with many mm, and 64 for each root near a class: 64 r and 68 MiB to begin with. Six
+lanes with the longest blocks, r = 2^19, take 1.3 GiB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import struct
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hrcase.engine import Block, Counts
+from hrcase.engine.kernels import Kernels
 from hrcase.engine.trust import echo_of, require_sound, sentinel_of
 from hrcase.errors import HrcaseError
-
-Words: TypeAlias = NDArray[np.uint64]
 
 THREADS = 128
 MOST_PACKET_LOG2 = 4
@@ -66,21 +66,25 @@ FIRST_CROWDS = 1 << 12
 MOST_ENTRIES = 1 << 30
 """A list is not made longer than this: what counts more has a fault."""
 
+_RUNS = struct.Struct("<2q4Q")  # struct Runs of cuda/walks.cu
+_NONE = np.empty(0, dtype=np.int64)
+
 
 class DeviceError(HrcaseError):
     """A CUDA call failed."""
 
 
-@dataclass(frozen=True)
 class Unit:
-    """A block and what follows from its lengths."""
+    """A block and what follows from it.
 
-    block: Block
-    method: str
+    Attributes:
+        runs: of the block.
+        packed: the block as the kernels take it.
+    """
 
-    @property
-    def runs(self) -> int:
-        return self.block.runs
+    def __init__(self, block: Block, method: str) -> None:
+        self.block, self.method = block, method
+        self.runs, self.packed = block.runs, block.packed()
 
     @property
     def domains(self) -> int:
@@ -90,20 +94,27 @@ class Unit:
     @property
     def checks(self) -> int:
         """Runs whose cubics are checked; walks, with the sentinel's; tables of packets."""
-        more = {"farey": self.runs + 1, "scan": 0}.get(self.method)
-        return self.runs + (self.packets if more is None else more)
+        if self.method == "farey":
+            return 2 * self.runs + 1
+        return self.runs + (0 if self.method == "scan" else self.packets)
+
+    @property
+    def places(self) -> int:
+        """In the list of roots near a class: one for each thread of the walk (cuda/walks.cu)."""
+        return THREADS * _blocks(self.runs + 1) if self.method == "farey" else 0
 
     @cached_property
-    def sentinel(self) -> tuple[Block, int]:
-        """The block of the run that is searched with those of a walk, and its candidate."""
-        return sentinel_of(self.block, self.method)
+    def sentinel(self) -> tuple[bytes, int]:
+        """The run that is searched with those of a walk, as a packed block; its candidate."""
+        block, u = sentinel_of(self.block, self.method)
+        return block.packed(), u
 
-    def packed_runs(self) -> Words:
-        """The block's runs as the kernels' `struct Runs` (cuda/walks.cu)."""
+    @cached_property
+    def packed_runs(self) -> bytes:
+        """The block's runs as the kernels take them."""
         block = self.block
-        limbs = block.run_window % (1 << 64), block.run_window >> 64
-        words = (block.lo, block.hi, block.run_log2, self.runs, *limbs)
-        return np.array([word % (1 << 64) for word in words], dtype=np.uint64)
+        window = block.run_window & ((1 << 64) - 1), block.run_window >> 64
+        return _RUNS.pack(block.lo, block.hi, block.run_log2, self.runs, *window)
 
     @property
     def packet_log2(self) -> int:
@@ -116,44 +127,30 @@ class Unit:
         return self.runs << self.block.run_log2 - self.block.domain_log2 - self.packet_log2
 
 
-WALK_KERNELS = frozenset(
-    {"expand_runs", "start_walks", "walk", "cross_wide", "take_near", "take_crowds", "check_walks"}
-)
-"""Those of cuda/walks.cu."""
-
-
-class Kernels:
-    """The kernels of one shape, and those that have none, by name."""
-
-    def __init__(self, shaped: Any, walks: Any) -> None:
-        self.shaped, self.walks = shaped, walks
-        self.functions: dict[str, Callable[..., None]] = {}
-
-    def __getitem__(self, name: str) -> Callable[..., None]:
-        if name not in self.functions:
-            module = self.walks if name in WALK_KERNELS else self.shaped
-            self.functions[name] = module.get_function(name)
-        return self.functions[name]
-
-
 class Buffer:
-    """Device memory of equal entries that grows and never shrinks."""
+    """Device memory of equal entries that grows and never shrinks.
+
+    Attributes:
+        capacity: entries that it has room for.
+        arguments: pointer and capacity, as the kernels take them.
+    """
 
     def __init__(self, cuda: Any, entry_bytes: int) -> None:
         self.cuda, self.entry_bytes = cuda, entry_bytes
-        self.capacity, self.memory = 0, None
+        self.memory: Any = None
+        self.capacity, self.arguments = 0, (0, 0)
 
     def reserve(self, entries: int) -> None:
         """Have room for so many entries; what was in it is lost where it grows."""
         if entries > self.capacity:
             self.memory = None  # free first: the two need not fit beside each other
             self.memory = self.cuda.mem_alloc(self.entry_bytes * entries)
-            self.capacity = entries
+            self.capacity, self.arguments = entries, (int(self.memory), entries)
 
     @property
-    def arguments(self) -> tuple[Any, np.uint64]:
-        """Pointer and capacity, as the kernels take them."""
-        return self.memory, np.uint64(self.capacity)
+    def pointer(self) -> int:
+        """As the kernels take it."""
+        return self.arguments[0]
 
 
 class Lane:
@@ -166,6 +163,7 @@ class Lane:
         self.groups = Buffer(cuda, GROUP_BYTES)
         self.lists = {name: Buffer(cuda, size) for name, size in ENTRY_BYTES.items()}
         self.counters = cuda.mem_alloc(8 * len(COUNTERS))
+        self.counters_pointer = int(self.counters)
         self.host_counters = cuda.pagelocked_zeros(len(COUNTERS), np.uint64)
         self.events: list[tuple[str, Any]] = []
 
@@ -173,84 +171,77 @@ class Lane:
         """Put all kernels of a unit on the stream, with events between them if it is timed."""
         self.timed = timed
         self._reserve(unit)
-        block = _words(unit.block)
+        counters, block = self.counters_pointer, unit.packed
         self.events = []
         self._mark("start")
-        self._call(kernels, "clear", 1, self.counters, threads=1)
-        self._expand(kernels, unit, block)
+        self._call(kernels, "clear", 1, counters, threads=1)
+        self._expand(kernels, unit)
         if unit.method == "scan":
-            self._launch_scan(kernels, unit, block)
+            self._launch_scan(kernels, unit)
         elif unit.method == "farey":
             self._launch_walks(kernels, unit)
         else:
-            self._launch_domains(kernels, unit, block)
-        planted, wanted = unit.sentinel
-        sentinel = _words(planted), np.int64(wanted)
+            self._launch_domains(kernels, unit)
         lists = *self._list("hits"), *self._list("candidates")
-        self._call(kernels, "decide", self.grid, block, *sentinel, *lists, self.counters)
-        tail = self.cubics.memory, np.uint64(unit.runs), self.counters
+        self._call(kernels, "decide", self.grid, block, *unit.sentinel, *lists, counters)
+        tail = self.cubics.pointer, unit.runs, counters
         self._call(kernels, "check_seams", _blocks(unit.runs), block, *tail)
         self.cuda.memcpy_dtoh_async(self.host_counters, self.counters, self.stream)
         self._mark("end")
 
-    def _expand(self, kernels: Kernels, unit: Unit, block: Words) -> None:
-        cubics, group_log2 = self.cubics.memory, unit.block.group_log2
-        if unit.method != "farey" or group_log2 is None:
-            count = np.uint64(unit.runs)
-            self._call(kernels, "expand", _blocks(unit.runs), block, count, cubics)
+    def _expand(self, kernels: Kernels, unit: Unit) -> None:
+        cubics, log2 = self.cubics.pointer, unit.block.group_log2
+        if unit.method != "farey" or log2 is None:
+            self._call(kernels, "expand", _blocks(unit.runs), unit.packed, unit.runs, cubics)
             return
-        groups = -(-unit.runs >> group_log2)
-        self.groups.reserve(groups)
-        memory, log2 = self.groups.memory, np.int32(group_log2)
-        tail = np.uint64(groups), log2, memory
-        self._call(kernels, "expand_groups", _blocks(groups), block, *tail)
-        runs = unit.packed_runs()
-        self._call(kernels, "expand_runs", _blocks(unit.runs), runs, memory, log2, cubics)
+        count = -(-unit.runs >> log2)
+        self.groups.reserve(count)
+        groups = self.groups.pointer
+        self._call(kernels, "expand_groups", _blocks(count), unit.packed, count, log2, groups)
+        tail = groups, log2, cubics
+        self._call(kernels, "expand_runs", _blocks(unit.runs), unit.packed_runs, *tail)
 
-    def _launch_scan(self, kernels: Kernels, unit: Unit, block: Words) -> None:
+    def _launch_scan(self, kernels: Kernels, unit: Unit) -> None:
         stretch_log2 = min(SCAN_STRETCH_LOG2, unit.block.run_log2)
         warps = unit.runs << unit.block.run_log2 - stretch_log2
-        numbers = np.uint64(unit.runs), np.uint64(stretch_log2)
-        tail = self.cubics.memory, *numbers, *self._list("hits"), self.counters
-        self._call(kernels, "scan_runs", _blocks(32 * warps), block, *tail)
+        place = self.cubics.pointer, unit.runs, stretch_log2
+        tail = *place, *self._list("hits"), self.counters_pointer
+        self._call(kernels, "scan_runs", _blocks(32 * warps), unit.packed, *tail)
 
-    def _launch_domains(self, kernels: Kernels, unit: Unit, block: Words) -> None:
-        cubics, counters = self.cubics.memory, self.counters
+    def _launch_domains(self, kernels: Kernels, unit: Unit) -> None:
+        start, counters = (unit.packed, self.cubics.pointer), self.counters_pointer
         failing, subfailing = self._list("failing"), self._list("subfailing")
-        tail: tuple[Any, ...]
-        tail = np.uint64(unit.runs), np.int32(unit.packet_log2), *failing, counters
-        self._call(kernels, f"domains_{unit.method}", _blocks(unit.packets), block, cubics, *tail)
-        tail = *failing, *subfailing, counters
-        self._call(kernels, f"subdomains_{unit.method}", self.grid, block, cubics, *tail)
-        tail = *subfailing, *self._list("hits"), counters
-        self._call(kernels, "scan_subdomains", self.grid, block, cubics, *tail)
+        tail = unit.runs, unit.packet_log2, *failing, counters
+        self._call(kernels, f"domains_{unit.method}", _blocks(unit.packets), *start, *tail)
+        lists = *failing, *subfailing, counters
+        self._call(kernels, f"subdomains_{unit.method}", self.grid, *start, *lists)
+        lists = *subfailing, *self._list("hits"), counters
+        self._call(kernels, "scan_subdomains", self.grid, *start, *lists)
 
     def _launch_walks(self, kernels: Kernels, unit: Unit) -> None:
-        runs, threads = unit.packed_runs(), _blocks(unit.runs + 1)
-        place = np.uint64(unit.runs), self.cubics.memory
-        self._call(kernels, "expand_planted", 1, _words(unit.sentinel[0]), *place, threads=1)
-        cubics, starts, counters = self.cubics.memory, self.starts.memory, self.counters
-        crowds, wide, near = (self._list(name) for name in ("crowds", "wide", "near"))
-        hits = self._list("hits")
-        lists: tuple[Any, ...]
-        lists = *hits, *crowds, counters
-        self._call(kernels, "start_walks", threads, runs, cubics, starts, *lists)
-        lists = *near, *wide, counters
-        self._call(kernels, "walk", threads, starts, np.uint64(unit.runs + 1), *lists)
+        runs, count, threads = unit.packed_runs, unit.runs, _blocks(unit.runs + 1)
+        cubics, starts, counters = self.cubics.pointer, self.starts.pointer, self.counters_pointer
+        self._call(kernels, "expand_planted", 1, unit.sentinel[0], count, cubics, threads=1)
+        hits, crowds, wide, near = map(self._list, ("hits", "crowds", "wide", "near"))
+        tail: tuple[int, ...]
+        tail = cubics, starts, *hits, *crowds, counters
+        self._call(kernels, "start_walks", threads, runs, *tail)
+        self._call(kernels, "walk", threads, starts, count + 1, *near, *wide, counters)
         self._call(kernels, "cross_wide", self.grid, runs, starts, *wide, *near, counters)
-        lists = *near, *hits, *crowds, counters
-        self._call(kernels, "take_near", self.grid, runs, cubics, starts, *lists)
-        lists = *crowds, *hits, counters
-        self._call(kernels, "take_crowds", self.grid, runs, cubics, *lists)
+        tail = cubics, starts, *near, *hits, *crowds, counters
+        self._call(kernels, "take_near", self.grid, runs, *tail)
+        self._call(kernels, "take_crowds", self.grid, runs, cubics, *crowds, *hits, counters)
         self._call(kernels, "check_walks", threads, runs, cubics, starts, counters)
 
-    def _list(self, name: str) -> tuple[Any, np.uint64]:
+    def _list(self, name: str) -> tuple[int, int]:
         return self.lists[name].arguments
 
-    def wait(self) -> dict[str, int]:
-        """The counters, once the stream is done."""
+    def wait(self, unit: Unit) -> dict[str, int]:
+        """The counters, once the stream is done; "near" with the places of the walk's threads."""
         self.stream.synchronize()
-        return {n: int(c) for n, c in zip(COUNTERS, self.host_counters, strict=True)}
+        counters = dict(zip(COUNTERS, self.host_counters.tolist(), strict=True))
+        counters["near"] += unit.places
+        return counters
 
     def seconds(self) -> Iterator[tuple[str, float]]:
         """Device time of each kernel of the last unit."""
@@ -279,27 +270,28 @@ class Lane:
         Raises WrongAnswer if a check of docs/faults.md fails.
         """
         count = min(counters["candidates"], self.lists["candidates"].capacity)
-        entries = np.zeros(count, dtype=np.uint64)
+        found = _NONE
         if count:
+            entries = np.zeros(count, dtype=np.uint64)
             self.cuda.memcpy_dtoh_async(entries, self.lists["candidates"].memory, self.stream)
             self.stream.synchronize()
+            found = entries.view(np.int64)
         holds = {
-            "lists": (counters["written"] - counters["taken"]) % (1 << 32) == 0,
+            "lists": (counters["written"] + counters["near"] - counters["taken"]) % (1 << 32) == 0,
             "checks of the runs": counters["sound"] == unit.checks,
             "sentinel": unit.method != "farey" or counters["sentinels"] > 0,
-            "block": counters["echo"] == echo_of(unit.block.packed()),
+            "block": counters["echo"] == echo_of(unit.packed),
         }
-        found = entries.astype(np.int64)
         require_sound(unit.block, unit.method, counters, found, holds, device)
-        return np.unique(found) + (unit.block.lo - 1)
+        return (np.unique(found) if count else found) + (unit.block.lo - 1)
 
     def _reserve(self, unit: Unit) -> None:
         self.cubics.reserve(unit.runs + 1)
         if unit.method == "farey":
             self.starts.reserve(unit.runs + 1)
             self.lists["crowds"].reserve(FIRST_CROWDS)
-            for name in ("wide", "near"):
-                self.lists[name].reserve(FIRST_CAPACITY)
+            self.lists["wide"].reserve(FIRST_CAPACITY)
+            self.lists["near"].reserve(unit.places + FIRST_CAPACITY)
         else:
             self.lists["failing"].reserve(unit.domains // 4 + 1024)
             self.lists["subfailing"].reserve(unit.domains // 16 + 1024)
@@ -310,7 +302,7 @@ class Lane:
         self, kernels: Kernels, name: str, blocks: int, *arguments: Any, threads: int = THREADS
     ) -> None:
         self._mark(name)
-        kernels[name](*arguments, block=(threads, 1, 1), grid=(blocks, 1), stream=self.stream)
+        kernels[name]((blocks, 1), (threads, 1, 1), self.stream, *arguments)
 
     def _mark(self, stage: str) -> None:
         if not self.timed:
@@ -320,15 +312,13 @@ class Lane:
         self.events.append((stage, event))
 
 
-def _words(block: Block) -> Words:
-    return np.frombuffer(block.packed(), dtype=np.uint64)
-
-
 def _blocks(threads: int) -> int:
     return -(-threads // THREADS)
 
 
-def counts_of(counters: dict[str, int]) -> Counts:
-    """What the engines count, out of the counters."""
-    names = ("domains", "subdomains", "scanned", "hits", "candidates")
-    return Counts(*(counters[name] for name in names))
+def counts_of(counters: dict[str, int], candidates: int) -> Counts:
+    """What the engines count, out of the counters; each candidate once."""
+    domains, subdomains, scanned, hits = (
+        counters[name] for name in ("domains", "subdomains", "scanned", "hits")
+    )
+    return Counts(domains, subdomains, scanned, hits, candidates)

@@ -39,7 +39,8 @@ def sentinel_of(block: Block, method: str) -> tuple[Block, int]:
     """
     log2 = {"scan": _STRETCH_LOG2, "farey": block.run_log2}.get(method, block.domain_log2)
     log2 = min(log2, block.run_log2)
-    seed = hashlib.blake2b(repr((block.coefficients[:2], block.lo)).encode(), digest_size=8)
+    c0, c1, *_ = block.coefficients
+    seed = hashlib.blake2b(f"{c0:x} {c1:x} {block.lo:x}".encode(), digest_size=8)
     u = block.lo + int.from_bytes(seed.digest()) % block.length
     lo = u - (u - block.lo) % (1 << log2)
     value = 0

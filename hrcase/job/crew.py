@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -18,6 +19,10 @@ from hrcase.plan import PlannedBlock
 
 IN_FLIGHT = 3
 """Slices handed to each thread of an engine at a time."""
+
+SWITCH_SECONDS = 2e-4
+"""A device's thread needs the interpreter for some 0.1 ms a slice, and must not wait for Python's
+usual 5 ms until the one that hands out lets go of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,9 @@ class Crew:
         self._failure: HrcaseError | None = None
 
     def __enter__(self) -> Crew:
+        self._switch_seconds = sys.getswitchinterval()
+        if self.is_device:
+            sys.setswitchinterval(SWITCH_SECONDS)
         for engine in self.engines:
             for _ in range(engine.workers):
                 work = partial(self._serve, engine)
@@ -80,6 +88,7 @@ class Crew:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+        sys.setswitchinterval(self._switch_seconds)
 
     def prepare(self, shapes: Collection[tuple[int, int]]) -> None:
         """Have the engines compile the kernels of these shapes, while they work."""

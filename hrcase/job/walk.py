@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
+from queue import Empty, SimpleQueue
 from time import perf_counter
 
 from hrcase.cases import HRCase
@@ -171,6 +172,7 @@ class Walk:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.landed: list[_Flight] = []
         self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
+        self._finished: SimpleQueue[Future[Landed]] = SimpleQueue()
         self._deciding: deque[tuple[Errand[list[Asked], list[Refined]], list[_Flight]]] = deque()
         self.is_watched = True
         self._waiting = 0
@@ -222,13 +224,12 @@ class Walk:
 
     def _send_all(self, units: Sequence[Unit], plan_ahead: bool) -> bool:
         """Hand out all slices; False when it was told to stop before."""
-        for unit, blocks in self._planned(units, plan_ahead):
-            flight = _Flight(unit, blocks_digest([b for b in blocks if not b.is_second]))
+        for unit, (digest, blocks) in self._planned(units, plan_ahead):
+            flight = _Flight(unit, digest)
             for part in self._slices(flight, blocks):
                 if self.task.should_stop():
                     return False
-                self._flying[self.crew.submit(part)] = flight, part
-                flight.to_land += 1
+                self._submit(flight, part)
                 while len(self._flying) >= self.crew.capacity:
                     self._land()
             if self.task.should_stop():
@@ -238,9 +239,7 @@ class Walk:
             self._decide()
         return True
 
-    def _planned(
-        self, units: Sequence[Unit], plan_ahead: bool
-    ) -> Iterator[tuple[Unit, list[PlannedBlock]]]:
+    def _planned(self, units: Sequence[Unit], plan_ahead: bool) -> Iterator[tuple[Unit, Planned]]:
         """The units with their blocks, in order."""
         work = partial(_plan_units, self.spec, self.task.tuning)
         step = UNITS_A_TASK if plan_ahead else 1
@@ -263,9 +262,24 @@ class Walk:
             else:
                 yield from planned.slices(self.crew.slice_work)
 
+    def _submit(self, flight: _Flight, part: PlannedBlock) -> None:
+        future = self.crew.submit(part)
+        self._flying[future] = flight, part
+        flight.to_land += 1
+        future.add_done_callback(self._finished.put)
+
+    def _take_finished(self) -> Iterator[Future[Landed]]:
+        """All slices that are through; waits for the first one, for a while."""
+        try:
+            yield self._finished.get(timeout=LONGEST_WAIT)
+            while True:
+                yield self._finished.get_nowait()
+        except Empty:
+            return
+
     def _land(self) -> None:
         """Wait for slices, for a while, and count them; keep what is due; say how far it is."""
-        finished, _ = wait(self._flying, timeout=LONGEST_WAIT, return_when=FIRST_COMPLETED)
+        finished = list(self._take_finished())
         for future in finished:
             landed = future.result()
             flight, part = self._flying.pop(future)
@@ -362,16 +376,20 @@ def _decide_one(spec: SearchSpec, asked: Asked) -> Refined:
     return refine_chunk(spec, sorted(chain(ordinals, evaluated)) if ranges else ordinals)
 
 
-def _plan_units(
-    spec: SearchSpec, tuning: Tuning, units: Sequence[Unit]
-) -> list[list[PlannedBlock]]:
-    """The blocks of some units, without the budgets, which cost more to send than all the rest."""
-    return [
-        [replace(planned, budget=None) for planned in _all_blocks(spec, unit.piece, tuning)]
-        if unit.piece.rule is Rule.SEARCHED
-        else []
-        for unit in units
-    ]
+Planned = tuple[str, list[PlannedBlock]]
+"""The blocks of a unit, and the digest of those that are not searched to compare."""
+
+
+def _plan_units(spec: SearchSpec, tuning: Tuning, units: Sequence[Unit]) -> list[Planned]:
+    """What some units are made of, without budgets, which cost more to send than all the rest."""
+    return [_plan_unit(spec, tuning, unit) for unit in units]
+
+
+def _plan_unit(spec: SearchSpec, tuning: Tuning, unit: Unit) -> Planned:
+    if unit.piece.rule is not Rule.SEARCHED:
+        return blocks_digest([]), []
+    blocks = [replace(planned, budget=None) for planned in _all_blocks(spec, unit.piece, tuning)]
+    return blocks_digest(planned for planned in blocks if not planned.is_second), blocks
 
 
 def _all_blocks(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import emulated_cuda
@@ -62,11 +62,11 @@ LISTS = {
 @contextmanager
 def emulated() -> Iterator[tuple[CudaEngine, FakeCuda]]:
     """An emulated device with short lists."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as place:
         patch.setattr(lane, "FIRST_CAPACITY", 1 << 12)
         patch.setattr(lane, "FIRST_CROWDS", 1 << 4)
         patch.setattr(lane, "MOST_ENTRIES", 1 << 20)  # what a device has room for fills a machine
-        cuda = emulated_cuda.emulate(patch, Path(mkdtemp(prefix="hrcase-faults-")))
+        cuda = emulated_cuda.emulate(patch, Path(place))
         engine = CudaEngine()
         yield engine, cuda
         engine.close()

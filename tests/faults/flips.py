@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from unittest import mock
 
 from gmpy2 import mpq
@@ -117,9 +117,15 @@ class Rates:
 
 
 @cache
+def _directory() -> TemporaryDirectory[str]:
+    """For the test build; it goes when Python ends."""
+    return TemporaryDirectory(prefix="hrcase-faults-")
+
+
+@cache
 def build() -> Path:
     """The test build."""
-    target = Path(mkdtemp(prefix="hrcase-faults-")) / "host.so"
+    target = Path(_directory().name) / "host.so"
     options = ("-O2", "-march=native", "-std=c++17", "-shared", "-fPIC")
     shape = (f"-DDEGREE={DEGREE}", f"-DLIMBS={LIMBS}", "-include", str(HERE / "inject.h"))
     source = str(source_directory() / "host.cpp")
