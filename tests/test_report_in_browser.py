@@ -62,7 +62,8 @@ def laid_out(browser: Chrome, page: Path, width: int, medium: str) -> list[str]:
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": medium})
     browser.get(page.as_uri())
     wrong: list[str] = browser.execute_script(LOOKS)
-    return wrong + [entry["message"] for entry in browser.get_log("browser")]
+    said = browser.execute("getLog", {"type": "browser"})["value"]
+    return wrong + [entry["message"] for entry in said]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
