@@ -52,6 +52,9 @@ LEAST_RUN_LOG2, MOST_RUN_LOG2 = 2, 31
 """What docs/farey.md proves the walk for."""
 
 SMALL_DENOMINATOR = 64
+LARGEST_C = 8.0
+"""A device walks with this c, a processor with 1 (docs/farey.md): arcs are longer there."""
+
 LINEAR_REGIME, WIDEST_WINDOW, MOST_ORDER = 1 / 8, 1 / 8, 2.0**30  # as in cuda/farey_run.cuh
 LEAST_DOMAIN_LOG2, MOST_DOMAIN_LOG2 = 6, 30
 
@@ -64,9 +67,9 @@ class Sizes:
         degree, limbs: of its polynomial P.
         window: of P.
         bounds: of |P^(j)/j!|, j = 0 .. degree, on the block; at least four of them.
-        far: |V|/q, where all slopes of the block lie on the arc of one fraction of a small q, else
-            0. The slack of the walk holds a share of |V| (lemma 6), which is then large in every
-            run: flat pieces have slopes near 0 everywhere.
+        far: |V|/q of the runs whose slopes lie on the arc of one fraction of a small q, times their
+            share of the block. The slack of the walk holds a share of |V| (lemma 6): in flat
+            pieces, where slopes are near 0 everywhere, it is large in every run.
     """
 
     degree: int
@@ -101,9 +104,12 @@ def far_of(slope: float, a2: float, half_length: int) -> float:
     if not 0 < a2 <= 1:
         return 0.0
     near = Fraction(slope).limit_denominator(SMALL_DENOMINATOR)
-    farthest = abs(slope - float(near)) + 2 * a2 * half_length
-    arc = cbrt(a2) / near.denominator  # 1/(q Q), Q = A2^(-1/3)
-    return farthest**2 / (4 * a2) if farthest <= arc else 0.0
+    distance, change = abs(slope - float(near)), 2 * a2 * half_length
+    arc = cbrt(LARGEST_C * a2) / near.denominator  # 1/(q Q), Q = (c A2)^(-1/3)
+    farthest, nearest = min(distance + change, arc), max(distance - change, -arc)
+    if nearest >= farthest:
+        return 0.0
+    return (farthest - nearest) / (2 * change) * farthest**2 / (4 * a2)
 
 
 def rough(integer: int, exponent: int) -> float:

@@ -13,6 +13,7 @@ from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.engine import Engine
 from hrcase.engine.cpu import CpuEngine
 from hrcase.errors import HrcaseError
+from hrcase.exact_powers import IN_CLOSED_FORM, ExactOrdinals, ExactPowers, exact_in
 from hrcase.job.crew import Crew
 from hrcase.job.progress import Watcher, progress_at
 from hrcase.job.units import Plan, make_plan
@@ -38,7 +39,7 @@ class Statistics:
         pieces, arguments: how many by rule.
         counts: the kernels' counters, summed.
         rejected: candidates that turned out to be too far from a breakpoint.
-        exact: exact cases and exact midpoints met.
+        exact: exact cases and exact midpoints met, those in closed form too.
         expected: cases that the law 2w predicts over the searched pieces.
         lawless: arguments of those where the law does not apply, by the reason (hrcase.law).
         found_searched: cases found in searched pieces.
@@ -70,7 +71,7 @@ class Statistics:
         self.arguments[Rule.SCANNED] += evaluated
         self.counts.update(result.counts)
         self.rejected += result.rejected
-        self.exact += len(result.exact)
+        self.exact += len(result.exact) + result.counts[IN_CLOSED_FORM]
         if result.unit.piece.rule is Rule.SEARCHED:
             self.found_searched += len(result.cases)
 
@@ -90,7 +91,7 @@ class SearchResult:
     cases: list[HRCase]
     settled: list[Piece]
     removed: list[Removed]
-    exact: list[int]
+    exact: ExactOrdinals
     statistics: Statistics
 
     @property
@@ -190,12 +191,14 @@ def _result(plan: Plan, method: str, walk: Walk, kept: dict[int, UnitResult]) ->
     statistics = Statistics.of_plan(method, plan)
     statistics.seconds.update(plan.seconds)
     statistics.seconds.update(walk.seconds)
-    cases, exact = [], []
+    spec, cases = plan.spec, []
+    exact: list[ExactPowers | list[int]] = []
     for _, result in sorted(kept.items()):
         statistics.add(result)
         cases += result.cases
-        exact += result.exact
-    return SearchResult(plan.spec, cases, plan.settled, plan.outside, exact, statistics)
+        exact.append(exact_in(spec, result.unit.piece) or result.exact)
+    met = ExactOrdinals(exact)
+    return SearchResult(spec, cases, plan.settled, plan.outside, met, statistics)
 
 
 def _stopped(plan: Plan, walk: Walk, kept: dict[int, UnitResult]) -> Stopped:

@@ -142,6 +142,27 @@ def exact_for_case(data: Json) -> None:
     unit["exact"].append(unit["cases"].pop())
 
 
+def more_exact(data: Json) -> None:
+    """One more exact result in closed form, and one more candidate."""
+    unit = next(unit for unit in data["units"] if unit["counts"].get("exact_in_closed_form"))
+    unit["counts"]["exact_in_closed_form"] += 1
+    unit["counts"]["candidates"] += 1
+
+
+def list_exact(data: Json) -> None:
+    """An exact result is listed and not counted."""
+    unit = next(unit for unit in data["units"] if unit["counts"].get("exact_in_closed_form"))
+    unit["counts"]["exact_in_closed_form"] -= 1
+    unit["exact"].append(unit["first"])
+
+
+def list_and_count_exact(data: Json) -> None:
+    """An exact result is listed, where all of them are counted."""
+    unit = next(unit for unit in data["units"] if unit["counts"].get("exact_in_closed_form"))
+    unit["exact"].append(unit["first"])
+    unit["counts"]["candidates"] += 1
+
+
 def without_units(data: Json, piece: Json) -> None:
     first, last = parse_number(piece["first"]), parse_number(piece["last"])
     data["units"] = [u for u in data["units"] if not first <= parse_number(u["first"]) <= last]
@@ -243,6 +264,9 @@ def scan_for_search(data: Json) -> None:
 
 
 LIES = {
+    "exact results, one more": Lie(more_exact, "counts", "roots"),
+    "exact results, one listed instead": Lie(list_exact, "counts", "roots"),
+    "exact results, one listed too": Lie(list_and_count_exact, "cases", "roots"),
     "M, larger": Lie(set_asked("bits", lambda m: m + 1), "cases"),
     "M, smaller": Lie(set_asked("bits", lambda m: m - 1), "target"),
     "rounding": Lie(set_asked("rounding", "nearest"), "polynomial"),

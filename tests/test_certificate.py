@@ -47,6 +47,7 @@ ASKED = {
     "nearly-half": ("j1", BINARY16, BINARY16, 8, scale(1, -24), scale(1, -4)),
     "finer-half": ("j1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -10)),
     "finer": ("expm1", BINARY16, BFLOAT16, 6, scale(1, -14), scale(1, -11)),
+    "roots": ("sqrt", BINARY16, BINARY16, 6, mpq(1), mpq(4)),
     "twice": ("exp", BINARY32, BINARY32, 15, mpq(2), mpq(2) + mpq(1, 32)),
     "regular": ("exp", BINARY32, BINARY32, 15, mpq(1), mpq(9, 8)),
 }

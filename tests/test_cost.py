@@ -170,10 +170,15 @@ def test_flat_pieces_propose_few_arguments(lo: int) -> None:
 
 
 def test_slopes_near_a_small_fraction_are_far_from_the_vertex() -> None:
-    """A third of a turn an argument, and next to it; elsewhere, or on longer blocks, none."""
+    """A third of a turn an argument, and next to it, also on the longer arc of a device's walk."""
     a2, half = 2.0**-60, 1 << 20
     assert far_of(1 / 3 + 2.0**-24, a2, half) == pytest.approx(2.0**-48 / (4 * a2), rel=0.01)
     assert far_of(1.0 - 2.0**-24, a2, half) == pytest.approx(2.0**-48 / (4 * a2), rel=0.01)
     assert far_of(0.6180339887, a2, half) == 0
-    assert far_of(1 / 3, a2, 1 << 50) == 0
+    arc = 2.0**-19 / 3
+    at_its_end = far_of(1 / 3 + 0.99 * arc, a2, half)
+    assert at_its_end == pytest.approx((0.99 * arc) ** 2 / (4 * a2), rel=0.01)
+    assert far_of(1 / 3 + 1.01 * arc, a2, half) == 0
+    # Of a longer block the share of the arc.
+    assert far_of(1 / 3, a2, 1 << 50) == pytest.approx(arc / 2.0**-9 * arc**2 / (4 * a2))
     assert far_of(1 / 3, 0.0, half) == 0

@@ -19,6 +19,7 @@ from hrcase.engine.cuda import CudaEngine
 from hrcase.errors import HrcaseError
 from hrcase.formats import FORMATS
 from hrcase.job import units, walk
+from hrcase.job.decide import decide_all, joined
 from hrcase.memory import search
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, plan
@@ -93,8 +94,8 @@ def test_candidates_are_decided_while_the_device_works(monkeypatch: pytest.Monke
     submit = Workers.submit
 
     def note(workers: Workers, function: Any, item: Any) -> Any:
-        if function.func is walk._decide_all:
-            decided.append(sum(len(ordinals) for ordinals, _ in item))
+        if function.func is decide_all:
+            decided.append(sum(len(joined(found)) for _, found, _ in item))
         return submit(workers, function, item)
 
     monkeypatch.setattr(Workers, "submit", note)

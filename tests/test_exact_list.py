@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,26 @@ def test_a_job_gives_the_same(capsys: Captured, tmp_path: Path) -> None:
     assert main.run([*ASKED, "--device", "cpu", "--job", job, "--exact", str(of_job)]) == 0
     assert main.run(["export", job, "--to", "csv", *output, "--exact", str(later)]) == 0
     assert plain.read_bytes() == of_job.read_bytes() == later.read_bytes()
+
+
+def test_squares_are_written_although_a_job_only_counts_them(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    """Those of numbers of binary16 that are in binary16 themselves."""
+    words = ("sqrt", "--format", "binary16", "--interval", "1,4", "--device", "cpu")
+    job, plain, of_job = tmp_path / "job", tmp_path / "plain.wc", tmp_path / "job.wc"
+    output = ("--output", str(tmp_path / "list.csv"))
+    assert main.run(["search", *words, *output, "--exact", str(plain)]) == 0
+    assert main.run(["search", *words, "--job", str(job), "--exact", str(of_job)]) == 0
+    roots = [mpq(c, 1 << 10) for c in range(1 << 10, 1 << 11)]
+    squares = [y * y for y in roots if (y * y * (1 << 10 - (y * y >= 2))).denominator == 1]
+    assert exact_in(plain) == squares and len(squares) > 20
+    assert plain.read_bytes() == of_job.read_bytes()
+    with closing(sqlite3.connect(job / "job.sqlite")) as connection:
+        assert connection.execute("SELECT count(*) FROM exact_case").fetchall() == [(0,)]
+    capsys.readouterr()
+    assert main.run(["status", str(job)]) == 0
+    assert f"and {len(squares)} exact ones" in capsys.readouterr().out
 
 
 def test_another_suffix_is_refused_before_the_work(capsys: Captured, tmp_path: Path) -> None:

@@ -299,7 +299,7 @@ def test_arguments_that_may_be_exact_are_counted_and_named() -> None:
     region = interval(BINARY16, mpq(1, 4), mpq(3, 4), "")
     spec = SearchSpec("expr:cos(pi*x)", BINARY16, BINARY16, 9, "all", region)
     result = search(spec, threads=1)
-    assert result.undecided == result.exact == [BINARY16.ordinal(mpq(1, 2))]
+    assert result.undecided == list(result.exact) == [BINARY16.ordinal(mpq(1, 2))]
     assert "1 of them may be cases beyond these bits: 0x1p-1" in result.claim.to_text()
     assert mpq(1, 2) not in [case.x for case in result.cases]
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hrcase.engine import METHODS, Block, Counts, method_number
-from hrcase.engine.trust import echo_of, require_found, require_sound, sentinel_of
+from hrcase.engine.trust import distinct, echo_of, require_found, require_sound, sentinel_of
 from hrcase.toolchain import compile_host
 
-_FIRST_CAPACITY = 4096
+_FIRST_CAPACITY = 1 << 18
 FIGURES = (
     "domains",
     "subdomains",
@@ -83,9 +83,9 @@ def search(block: Block, method: str) -> tuple[NDArray[np.int64], Counts]:
         "block": told["echo"] == echo_of(block.packed()),
     }
     require_sound(block, method, told, arguments - (block.lo - 1), holds, _HERE)
-    distinct = np.unique(arguments)
+    found = distinct(arguments)
     domains, subdomains, scanned, hits = (told[name] for name in FIGURES[:4])
-    return distinct, Counts(domains, subdomains, scanned, hits, len(distinct))
+    return found, Counts(domains, subdomains, scanned, hits, len(found))
 
 
 def answer(block: Block, method: str) -> tuple[NDArray[np.int64], dict[str, int]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hrcase.engine import Block, Counts
 from hrcase.engine.kernels import Kernels
-from hrcase.engine.trust import echo_of, require_sound, sentinel_of
+from hrcase.engine.trust import distinct, echo_of, require_sound, sentinel_of
 from hrcase.errors import HrcaseError
 
 THREADS = 128
@@ -283,7 +283,7 @@ class Lane:
             "block": counters["echo"] == echo_of(unit.packed),
         }
         require_sound(unit.block, unit.method, counters, found, holds, device)
-        return (np.unique(found) if count else found) + (unit.block.lo - 1)
+        return distinct(found) + (unit.block.lo - 1)
 
     def _reserve(self, unit: Unit) -> None:
         self.cubics.reserve(unit.runs + 1)

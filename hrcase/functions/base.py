@@ -85,6 +85,8 @@ class Function:
             f^(j)(x)/j! for every x of that ball.
         exact: f(x) where it is a dyadic rational, or known to be another one; None elsewhere.
         exact_rule: the theorem behind `exact`, in a sentence.
+        exponent: (a, b) where f(x) = x^(a/b), a, b >= 1 without a common factor: exact results then
+            have a closed form (hrcase.exact_powers). None elsewhere.
         monotone: the reason why f is strictly monotone between consecutive critical points,
             poles, 0 and ends of the domain.
         lo, hi: f is defined and searched for lo < x < hi (reals; +-inf allowed).
@@ -140,6 +142,7 @@ class Function:
     slope_log2: int = 0
     bracket: Callable[[int, gmpy2.mpfr], tuple[gmpy2.mpfr, gmpy2.mpfr]] | None = None
     decided_bits: int = 0
+    exponent: tuple[int, int] | None = None
     evaluators: str = "MPFR and Arb, each by a function of its own"
     known_cases: tuple[tuple[str, float], ...] = ()
 

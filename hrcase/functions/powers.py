@@ -55,6 +55,7 @@ def _pown(name: str, n: int) -> Function:
             if n > 0
             else f"x^{n} is rational; it is dyadic for the powers of two, and their negatives, only"
         ),
+        exponent=(n, 1) if n > 0 else None,
         poles=no_poles if n > 0 else zero_if_between,
         poles_in_words="" if n > 0 else "0",
         monotone=f"pown' = {n} x^{n - 1} has one sign on each side of 0",
@@ -110,6 +111,7 @@ def _rootn(name: str, n: int) -> Function:
             "denominator are powers; "
             + ("that root of a dyadic number is dyadic" if n > 0 else "1 over it is dyadic for 2^k")
         ),
+        exponent=(1, n) if n > 0 else None,
         poles=zero_if_between if n < 0 and is_odd else no_poles,
         poles_in_words="0" if n < 0 and is_odd else "",
         monotone="rootn' = x^(1/N - 1)/N has one sign on each side of 0",

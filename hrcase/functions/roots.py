@@ -52,6 +52,7 @@ SQRT = Function(
         "a rational in lowest terms has a rational square root exactly when its numerator and "
         "its denominator are squares; the root of a dyadic number is then dyadic"
     ),
+    exponent=(1, 2),
     monotone="sqrt' = x^(-1/2)/2 > 0",
 )
 
@@ -82,6 +83,7 @@ CBRT = Function(
         "a rational in lowest terms has a rational cube root exactly when its numerator and "
         "its denominator are cubes; the root of a dyadic number is then dyadic"
     ),
+    exponent=(1, 3),
     monotone="cbrt' = x^(-2/3)/3 > 0 on each side of 0",
     symmetry="odd",
 )

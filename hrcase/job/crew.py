@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hrcase.engine import Counts, Engine
 from hrcase.engine.choose import engine_for
 from hrcase.engine.trust import WrongAnswer
@@ -30,13 +33,13 @@ class Landed:
     """What an engine gave for a slice.
 
     Attributes:
-        ordinals: of the candidates.
+        offsets: of the candidates, ascending: ordinals less that of the slice's first argument.
         counts: what it took to find them, by the name of the counter.
         seconds: from the call to its return.
         device: the engine's name.
     """
 
-    ordinals: list[int]
+    offsets: NDArray[np.int64]
     counts: dict[str, int]
     seconds: float
     device: str
@@ -168,16 +171,17 @@ class Crew:
 def run_slice(engine: Engine, part: PlannedBlock) -> Landed:
     """Run a slice on an engine, which may cut it finer for itself."""
     started = time.perf_counter()
-    ordinals: list[int] = []
+    offsets: list[NDArray[np.int64]] = []
     total = dict.fromkeys(Counts.__annotations__, 0)
     whole = part.work <= 1.1 * engine.slice_domains
     for finer in [part] if whole else part.slices(engine.slice_domains):
         assert finer.block is not None
         found, counts = engine.run(finer.block, finer.method)
-        ordinals += [finer.ordinal(int(u)) for u in found]
+        offsets.append(found + (finer.ordinal(0) - part.first))
         for name, count in vars(counts).items():
             total[name] += count
-    return Landed(ordinals, total, time.perf_counter() - started, engine.name)
+    seconds = time.perf_counter() - started
+    return Landed(np.concatenate(offsets), total, seconds, engine.name)
 
 
 def engines_for(device: str, threads: int | None = None) -> tuple[list[Engine], str | None]:

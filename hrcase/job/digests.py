@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from itertools import islice
 
 from hrcase.plan import PlannedBlock
+
+LINES_AT_ONCE = 1 << 12
 
 
 def candidates_digest(ordinals: Iterable[int]) -> str:
@@ -13,7 +16,7 @@ def candidates_digest(ordinals: Iterable[int]) -> str:
 
     Arguments that are evaluated one by one are no candidates.
     """
-    return _digest(str(ordinal) for ordinal in ordinals)
+    return _digest(map(str, ordinals))
 
 
 def blocks_digest(blocks: Iterable[PlannedBlock]) -> str:
@@ -34,7 +37,7 @@ def _line(planned: PlannedBlock) -> str:
 
 
 def _digest(lines: Iterable[str]) -> str:
-    total = hashlib.sha256()
-    for line in lines:
-        total.update(line.encode() + b"\n")
+    total, lines = hashlib.sha256(), iter(lines)
+    while some := list(islice(lines, LINES_AT_ONCE)):
+        total.update(("\n".join(some) + "\n").encode())
     return total.hexdigest()

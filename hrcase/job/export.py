@@ -59,7 +59,7 @@ def claim_of(store: Store) -> Claim:
     require_whole(store)
     done = store.done()
     settled = [piece for piece in store.pieces if piece.rule is Rule.SETTLED]
-    cases, exact = sum(unit.cases for unit in done), sum(unit.exact for unit in done)
+    cases, exact = sum(unit.cases for unit in done), sum(unit.all_exact for unit in done)
     versions = {session.version for session in store.sessions()}
     undecided = undecided_among(store.spec, store.exact_ordinals())
     return make_claim(store.spec, settled, store.outside, cases, exact, versions, undecided)

@@ -32,7 +32,8 @@ def entry_version(function: Function) -> str:
     """
     f = function
     parts = functions_in(f.node) if isinstance(f, Expression) else []
-    words = (f.name, f.formula, f.exact_rule, f.poles_in_words, f.symmetry, f.tails_in_words)
+    words = [f.name, f.formula, f.exact_rule, f.poles_in_words, f.symmetry, f.tails_in_words]
+    words += [] if f.exponent is None else [str(f.exponent)]
     ends = str(f.lo), str(f.hi), f.closed, str(f.identity_below)
     return digest(*words, *ends, *map(entry_version, parts))[:16]
 

@@ -112,7 +112,7 @@ def status_of(directory: Path) -> Status:
             arguments=at.arguments,
             of_arguments=at.of_arguments,
             cases=sum(unit.cases for unit in done),
-            exact=sum(unit.exact for unit in done),
+            exact=sum(unit.all_exact for unit in done),
             searched_cases=at.cases,
             expected=at.expected,
             candidates=sum(unit.counts["candidates"] for unit in done),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hrcase.errors import CorruptState, VerificationFailed
+from hrcase.exact_powers import IN_CLOSED_FORM, exact_in
 from hrcase.export.csv import fields_of
 from hrcase.hexfloat import to_hex
 from hrcase.job import schema
@@ -55,7 +56,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What is kept of a finished unit besides its cases."""
+    """What is kept of a finished unit besides its cases.
+
+    Attributes:
+        cases, exact: rows kept; exact results in closed form are counted in `counts` alone.
+    """
 
     unit: int
     session: int
@@ -67,6 +72,11 @@ class Done:
     exact: int
     blocks: str
     candidates: str
+
+    @property
+    def all_exact(self) -> int:
+        """Exact results, with those in closed form."""
+        return self.exact + self.counts[IN_CLOSED_FORM]
 
 
 class Store:
@@ -301,10 +311,16 @@ class Store:
             self._require(rest is None, "the cases")
 
     def exact_ordinals(self) -> Iterator[int]:
-        """Those of the finished units, ascending; `verify` checks them."""
-        with schema.own_errors(self.path):
-            query = "SELECT ordinal FROM exact_case ORDER BY unit, place"
-            yield from (int(ordinal) for (ordinal,) in self._connection.execute(query))
+        """Those of the finished units, ascending; `verify` checks the rows among them."""
+        pieces = {unit.number: unit.piece for unit in self.units}
+        query = "SELECT ordinal FROM exact_case WHERE unit = ? ORDER BY place"
+        for done in self.done():
+            exact = exact_in(self.spec, pieces[done.unit]) or ()
+            self._require(done.counts[IN_CLOSED_FORM] == len(exact), "the numbers of exact cases")
+            yield from exact
+            with schema.own_errors(self.path):
+                rows = self._connection.execute(query, (done.unit,)).fetchall()
+            yield from (int(ordinal) for (ordinal,) in rows)
 
     def sound(self) -> Iterator[tuple[Row, list[Row], list[Row]]]:
         """Of a damaged file, the finished units whose rows all match their digests."""

@@ -18,20 +18,24 @@ from itertools import chain
 from queue import Empty, SimpleQueue
 from time import perf_counter
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hrcase.cases import HRCase
+from hrcase.exact_powers import IN_CLOSED_FORM
 from hrcase.job.crew import Crew, Landed
-from hrcase.job.digests import blocks_digest, candidates_digest
+from hrcase.job.decide import EXACT_A_CASE, Asked, Decided, count_exact, decide_all, joined
+from hrcase.job.digests import blocks_digest
 from hrcase.job.progress import Progress, Watcher
 from hrcase.job.twice import require_same
 from hrcase.job.units import MANY_UNITS, Unit, expected_cases
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, by_method, plan
-from hrcase.refine import Refined, refine_chunk
 from hrcase.spec import SearchSpec
 from hrcase.workers import AHEAD, Errand, Workers
 
 CHUNK = 1 << 11
-"""Arguments that are decided together, at least, where there are so many."""
+"""Evaluations' worth of arguments is decided together, at least, where there are so many."""
 
 SECONDS_TO_KEEP = 0.3
 """What is through is decided and kept after so long."""
@@ -52,10 +56,12 @@ class UnitResult:
 
     Attributes:
         cases: ascending in x.
-        exact: ordinals of arguments whose result is a breakpoint, ascending.
+        exact: ordinals of arguments whose result is a breakpoint, ascending, but for those that
+            have a closed form.
         rejected: candidates too far from a breakpoint.
         counts: of the kernels; arguments of a searched unit that were evaluated one by one
-            ("evaluated"), and those in runs and domains ("tested_arguments").
+            ("evaluated"), those in runs and domains ("tested_arguments"), and exact results in
+            closed form (IN_CLOSED_FORM).
         seconds: of the kernels, all slices.
         device: the engines that took part; "" where none was needed.
         blocks, candidates: their digests (hrcase.job.digests).
@@ -108,14 +114,22 @@ class Task:
 
 @dataclass(eq=False)
 class _Flight:
-    """A unit on its way."""
+    """A unit on its way.
+
+    Attributes:
+        found, again: candidates, their ordinals less that of the unit's first argument, which is
+            below 2^63, as a piece lies in one binade; `again` by the second method.
+        ranges: arguments to evaluate one by one, ordinals.
+        exact: exact results in closed form, which are among the candidates or the ranges.
+    """
 
     unit: Unit
     blocks: str
+    exact: int
     to_land: int = 0
     is_sent: bool = False
-    ordinals: list[int] = field(default_factory=list)
-    again: list[int] = field(default_factory=list)  # by the second method
+    found: list[NDArray[np.int64]] = field(default_factory=list)
+    again: list[NDArray[np.int64]] = field(default_factory=list)
     ranges: list[tuple[int, int]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -123,26 +137,40 @@ class _Flight:
 
     @property
     def to_decide(self) -> int:
-        """Arguments to decide."""
-        return len(self.ordinals) + sum(hi - lo for lo, hi in self.ranges)
+        """Arguments to decide by evaluation."""
+        return sum(map(len, self.found)) + sum(hi - lo for lo, hi in self.ranges) - self.exact
+
+    @property
+    def load(self) -> int:
+        """What deciding them takes, in evaluations."""
+        return self.to_decide + self.exact // EXACT_A_CASE
+
+    @property
+    def asked(self) -> Asked:
+        """All of them, for hrcase.job.decide."""
+        return self.unit.piece, self.found, self.ranges
 
     def add(self, landed: Landed, part: PlannedBlock) -> None:
         """Count what an engine gave for a slice; of a second time its candidates and faults."""
         self.to_land -= 1
         self.seconds += landed.seconds
         self.devices.add(landed.device)
+        offsets = landed.offsets + (part.first - self.unit.piece.lo)
         if part.is_second:
-            self.again += landed.ordinals
+            self.again.append(offsets)
             if "faults" in landed.counts:
                 self.counts["faults"] += landed.counts["faults"]
             return
-        self.ordinals += landed.ordinals
+        self.found.append(offsets)
         self.counts.update(landed.counts)
         if part.method != "scan":
             self.counts["tested_arguments"] += part.count
 
-    def result(self, refined: Refined) -> UnitResult:
+    def result(self, decided: Decided) -> UnitResult:
         """What the unit gave, its candidates having been decided."""
+        refined, candidates = decided
+        if refined.in_closed_form:
+            self.counts[IN_CLOSED_FORM] = refined.in_closed_form
         return UnitResult(
             self.unit,
             refined.cases,
@@ -152,7 +180,7 @@ class _Flight:
             self.seconds,
             ", ".join(sorted(self.devices)),
             self.blocks,
-            candidates_digest(self.ordinals),
+            candidates,
         )
 
 
@@ -173,7 +201,7 @@ class Walk:
         self.landed: list[_Flight] = []
         self._flying: dict[Future[Landed], tuple[_Flight, PlannedBlock]] = {}
         self._finished: SimpleQueue[Future[Landed]] = SimpleQueue()
-        self._deciding: deque[tuple[Errand[list[Asked], list[Refined]], list[_Flight]]] = deque()
+        self._deciding: deque[tuple[Errand[list[Asked], list[Decided]], list[_Flight]]] = deque()
         self.is_watched = True
         self._waiting = 0
         self._kept_at = perf_counter()
@@ -189,6 +217,7 @@ class Walk:
         plan_ahead = self.crew.is_device and len(units) >= MANY_UNITS
         to_decide = expected_cases(self.spec, (unit.piece for unit in units))
         to_decide += sum(u.piece.count for u in units if u.piece.rule is Rule.SCANNED)
+        to_decide += sum(count_exact(self.spec, unit.piece) for unit in units) / EXACT_A_CASE
         if to_decide >= FEW and self.workers.processes > 1:
             self.workers.start()
         with self.crew:
@@ -213,7 +242,7 @@ class Walk:
     def decide_landed(self) -> None:
         """Decide and keep what is through, in this process, after an exception."""
         flights = self.undecided
-        self._keep(flights, [_decide_one(self.spec, _asked(flight)) for flight in flights])
+        self._keep(flights, decide_all(self.spec, [flight.asked for flight in flights]))
         self._deciding.clear()
         self.landed = []
 
@@ -225,7 +254,7 @@ class Walk:
     def _send_all(self, units: Sequence[Unit], plan_ahead: bool) -> bool:
         """Hand out all slices; False when it was told to stop before."""
         for unit, (digest, blocks) in self._planned(units, plan_ahead):
-            flight = _Flight(unit, digest)
+            flight = _Flight(unit, digest, count_exact(self.spec, unit.piece))
             for part in self._slices(flight, blocks):
                 if self.task.should_stop():
                     return False
@@ -286,7 +315,7 @@ class Walk:
             flight.add(landed, part)
             self.seconds["kernels, all workers"] += landed.seconds
             if not part.is_second:
-                self._advance(flight.unit, part.count, len(landed.ordinals))
+                self._advance(flight.unit, part.count, len(landed.offsets))
             self._take(flight)
         if finished:
             self._tell()
@@ -295,12 +324,11 @@ class Walk:
     def _take(self, flight: _Flight) -> None:
         """Put a unit aside to be decided, if all of it is through."""
         if flight.is_sent and flight.to_land == 0:
-            flight.ordinals.sort()
             if self.task.tuning.second is not None:
-                found = flight.ordinals, flight.again
+                found = joined(flight.found), joined(flight.again)
                 require_same(self.spec, flight.unit.piece, self.task.tuning, *found, flight.devices)
             self.landed.append(flight)
-            self._waiting += flight.to_decide
+            self._waiting += flight.load
 
     def _decide(self, at_once: bool = False) -> None:
         """Have what is through decided, if it is time, and keep what is decided."""
@@ -308,27 +336,27 @@ class Walk:
         is_due = at_once or now - self._kept_at > SECONDS_TO_KEEP
         if self.landed and (is_due or self._waiting >= CHUNK):
             self._kept_at, self._waiting = now, 0
-            asked = [_asked(flight) for flight in self.landed]
+            asked = [flight.asked for flight in self.landed]
             if self.workers.are_running:
-                errand = self.workers.submit(partial(_decide_all, self.spec), asked)
+                errand = self.workers.submit(partial(decide_all, self.spec), asked)
                 self._deciding.append((errand, self.landed))
             else:
                 with self._timed("refinement"):
-                    self._keep(self.landed, _decide_all(self.spec, asked))
+                    self._keep(self.landed, decide_all(self.spec, asked))
             self.landed = []
         most = 0 if at_once else AHEAD * self.workers.processes
         while self._deciding and (len(self._deciding) > most or self._deciding[0][0].is_done):
             errand, flights = self._deciding[0]
             with self._timed("refinement"):
-                refined = errand.result()
-            self._keep(flights, refined)
+                decided = errand.result()
+            self._keep(flights, decided)
             self._deciding.popleft()
 
-    def _keep(self, flights: list[_Flight], refined: list[Refined]) -> None:
+    def _keep(self, flights: list[_Flight], decided: list[Decided]) -> None:
         """Hand results on; whoever keeps them takes a second copy of one in its stride."""
         if not flights:
             return
-        results = [flight.result(part) for flight, part in zip(flights, refined, strict=True)]
+        results = [flight.result(part) for flight, part in zip(flights, decided, strict=True)]
         self.task.keep(results)
         for flight, result in zip(flights, results, strict=True):
             self._advance(flight.unit, sum(hi - lo for lo, hi in flight.ranges), 0)
@@ -355,25 +383,6 @@ class Walk:
             yield
         finally:
             self.seconds[stage] += perf_counter() - started
-
-
-Asked = tuple[list[int], list[tuple[int, int]]]
-"""Arguments to decide: ordinals, and half-open ranges of ordinals."""
-
-
-def _asked(flight: _Flight) -> Asked:
-    return flight.ordinals, flight.ranges
-
-
-def _decide_all(spec: SearchSpec, asked: list[Asked]) -> list[Refined]:
-    return [_decide_one(spec, one) for one in asked]
-
-
-def _decide_one(spec: SearchSpec, asked: Asked) -> Refined:
-    """Decide the arguments of one unit; its ranges and its candidates do not overlap."""
-    ordinals, ranges = asked
-    evaluated = chain.from_iterable(range(lo, hi) for lo, hi in ranges)
-    return refine_chunk(spec, sorted(chain(ordinals, evaluated)) if ranges else ordinals)
 
 
 Planned = tuple[str, list[PlannedBlock]]

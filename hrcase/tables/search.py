@@ -106,7 +106,7 @@ def _candidates(
     if future is None:
         found = list(line.scan(part.first, part.count, window))
     else:
-        found = future.result().ordinals
+        found = [part.first + offset for offset in future.result().offsets.tolist()]
     for j in found:
         top = line.top_word(j, window)
         if top <= 2 * window:

@@ -19,6 +19,7 @@ from hrcase.spec import SearchSpec
 from hrcase.verify.axis import Axis
 from hrcase.verify.balls import coefficients, precision
 from hrcase.verify.classify import CASE, EXACT, classify
+from hrcase.verify.exact import ClosedForms
 from hrcase.verify.findings import Contradiction, at
 from hrcase.verify.near import Target, line_length, near_integers
 from hrcase.verify.polynomials import Geometry, remainder_bound
@@ -35,15 +36,24 @@ FEW = 32
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What is listed in a place: ordinals, ascending. exact None: nobody says which are exact."""
+    """What is listed in a place: ordinals, ascending.
+
+    Attributes:
+        exact: None where nobody says which are exact.
+        forms: of exact results that are counted, not listed.
+    """
 
     cases: Sequence[int]
     exact: Sequence[int] | None
+    forms: ClosedForms | None = None
 
     def within(self, lo: int, hi: int) -> Listed:
-        """That of a part."""
-        exact = self.exact
-        return Listed(_part(self.cases, lo, hi), None if exact is None else _part(exact, lo, hi))
+        """That of a part of a piece, with the exact results in closed form."""
+        cases, exact = _part(self.cases, lo, hi), None
+        if self.exact is not None:
+            counted = self.forms.within(lo, hi) if self.forms else None
+            exact = [*_part(self.exact, lo, hi), *(counted or ())]
+        return Listed(cases, exact)
 
 
 def _part(ordinals: Sequence[int], lo: int, hi: int) -> list[int]:

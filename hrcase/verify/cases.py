@@ -9,6 +9,7 @@ from itertools import pairwise
 from hrcase.spec import SearchSpec
 from hrcase.verify.classify import CASE, EXACT, classify
 from hrcase.verify.document import Block, Certificate, Piece, Unit
+from hrcase.verify.exact import ClosedForms, some_of_unit
 from hrcase.verify.findings import Contradiction, Findings, at, within
 from hrcase.verify.near import Target
 from hrcase.verify.polynomials import Geometry, windows
@@ -17,24 +18,36 @@ from hrcase.verify.tiling import with_pieces
 OnUnit = Callable[[], None]
 
 
-def check_cases(certificate: Certificate, findings: Findings, on_unit: OnUnit) -> None:
+def check_cases(
+    certificate: Certificate, forms: ClosedForms, findings: Findings, on_unit: OnUnit
+) -> None:
     """Evaluate each case and each exact case, and check how many arguments units decided.
 
     Args:
+        forms: of exact cases, some of which are evaluated.
         on_unit: called after each unit.
 
     Raises:
         Contradiction: one is none, is no candidate, or numbers do not add up.
     """
-    spec = certificate.spec
+    spec, evaluated = certificate.spec, 0
     for piece, unit in with_pieces(certificate):
         check_rows(spec, unit.lo, unit.hi, unit.cases, CASE)
         check_rows(spec, unit.lo, unit.hi, unit.exact, EXACT)
+        some = some_of_unit(spec, unit, forms)
+        check_rows(spec, unit.lo, unit.hi, some, EXACT)
+        evaluated += len(some)
         _check_candidates(spec, unit)
         _check_counts(spec, piece, unit)
         on_unit()
     cases, exact = (sum(len(getattr(u, n)) for u in certificate.units) for n in ("cases", "exact"))
     findings.rerun.append(f"{cases} cases and {exact} exact ones, each by MPFR and by Arb")
+    counted = sum(unit.in_closed_form for unit in certificate.units)
+    if counted:
+        findings.sampled.append(
+            f"{counted} exact cases in closed form (docs/functions.md, section 4), counted again: "
+            f"{evaluated} evaluated"
+        )
 
 
 def check_rows(spec: SearchSpec, lo: int, hi: int, ordinals: list[int], kind: str) -> None:
@@ -83,7 +96,7 @@ def _check_counts(spec: SearchSpec, piece: Piece, unit: Unit) -> None:
             block.hi - block.lo for block in unit.blocks if block.limbs and block.method != "scan"
         )
     counts = unit.counts
-    decided = len(unit.cases) + len(unit.exact) + unit.rejected
+    decided = len(unit.cases) + len(unit.exact) + unit.in_closed_form + unit.rejected
     stated = counts.get("candidates", 0) + evaluated
     sums = [("decided", decided, stated), ("tested", counts.get("tested_arguments", 0), tested)]
     if piece.rule == "searched":

@@ -13,6 +13,7 @@ from gmpy2 import mpq
 
 from hrcase.claim import KINDS
 from hrcase.errors import InputError, JobMismatch
+from hrcase.exact_powers import IN_CLOSED_FORM
 from hrcase.formats import Format
 from hrcase.functions import function_by_name
 from hrcase.hexfloat import parse_number
@@ -77,6 +78,11 @@ class Unit:
     blocks: list[Block]
     cases: list[int]
     exact: list[int]
+
+    @property
+    def in_closed_form(self) -> int:
+        """Exact results that are counted, not listed."""
+        return self.counts.get(IN_CLOSED_FORM, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from hrcase.verify.asked import check_asked
 from hrcase.verify.axis import Axis
 from hrcase.verify.cases import candidates_digest, check_cases, target_of_block
 from hrcase.verify.document import Certificate, Unit
+from hrcase.verify.exact import ClosedForms
 from hrcase.verify.findings import Contradiction, Findings, at
 from hrcase.verify.law import check_law
 from hrcase.verify.near import near_integers
@@ -63,13 +64,15 @@ def verify_certificate(certificate: Certificate, effort: Effort) -> Findings:
     check_settled(certificate, findings, effort.seed)
     units = len(certificate.units)
     axes = check_polynomials(certificate, findings, effort.tell("polynomials", units))
-    check_cases(certificate, findings, effort.tell("cases", units))
+    forms = ClosedForms(certificate.spec, certificate.pieces, axes)
+    check_cases(certificate, forms, findings, effort.tell("cases", units))
+    listed = _listed(certificate, forms)
     check_law(certificate, axes, findings)
     if effort.is_full:
-        _search_all(certificate, findings, effort.tell("searching", units))
+        _search_all(certificate, listed, findings, effort.tell("searching", units))
     else:
-        _search_some(certificate, axes, findings, effort)
-    _scan(certificate, findings, effort)
+        _search_some(certificate, axes, listed, findings, effort)
+    _scan(certificate, listed, findings, effort)
     findings.stated.append(
         f"which devices searched ({'; '.join(sorted(certificate.devices)) or 'none'}), in how many "
         "steps and seconds, and that they ran the blocks stated"
@@ -92,7 +95,7 @@ def claim_of(certificate: Certificate) -> dict[str, object]:
         settled,
         [Removed(*part) for part in certificate.outside],
         sum(len(unit.cases) for unit in units),
-        sum(len(unit.exact) for unit in units),
+        sum(len(unit.exact) + unit.in_closed_form for unit in units),
         certificate.versions,
         undecided_among(certificate.spec, chain.from_iterable(unit.exact for unit in units)),
     )
@@ -111,17 +114,21 @@ def _check_claim(certificate: Certificate) -> None:
             )
 
 
-def _listed(certificate: Certificate) -> Listed:
+def _listed(certificate: Certificate, forms: ClosedForms) -> Listed:
     units = certificate.units
     cases = chain.from_iterable(unit.cases for unit in units)
-    return Listed(list(cases), list(chain.from_iterable(unit.exact for unit in units)))
+    return Listed(list(cases), list(chain.from_iterable(unit.exact for unit in units)), forms)
 
 
 def _search_some(
-    certificate: Certificate, axes: dict[int, Axis], findings: Findings, effort: Effort
+    certificate: Certificate,
+    axes: dict[int, Axis],
+    listed: Listed,
+    findings: Findings,
+    effort: Effort,
 ) -> None:
     """Search sub-intervals that the seed chooses, each argument as likely to be in one."""
-    spec, listed, covered = certificate.spec, _listed(certificate), Covered()
+    spec, covered = certificate.spec, Covered()
     pieces = [(p.lo, p.hi) for p in certificate.pieces if p.rule == "searched"]
     if not pieces or not effort.sample:
         return
@@ -135,9 +142,11 @@ def _search_some(
     findings.sampled.append(f"seed {effort.seed}: {covered.in_words(arguments)}")
 
 
-def _search_all(certificate: Certificate, findings: Findings, on_unit: Callable[[], None]) -> None:
+def _search_all(
+    certificate: Certificate, listed: Listed, findings: Findings, on_unit: Callable[[], None]
+) -> None:
     """Search all blocks, and compare candidates with their digests and cases with the lists."""
-    spec, listed, arguments = certificate.spec, _listed(certificate), 0
+    spec, arguments = certificate.spec, 0
     for piece, unit in with_pieces(certificate):
         if piece.rule == "searched":
             near = _candidates(spec, unit)
@@ -169,9 +178,9 @@ def _candidates(spec: SearchSpec, unit: Unit) -> list[int]:
     return found
 
 
-def _scan(certificate: Certificate, findings: Findings, effort: Effort) -> None:
+def _scan(certificate: Certificate, listed: Listed, findings: Findings, effort: Effort) -> None:
     """Evaluate what was scanned: all of it, or as much of it as the seed chooses."""
-    spec, listed = certificate.spec, _listed(certificate)
+    spec = certificate.spec
     ranges = [(p.lo, p.hi) for p in certificate.pieces if p.rule == "scanned"]
     ranges += [(b.lo, b.hi) for u in certificate.units for b in u.blocks if not b.limbs]
     total = sum(hi - lo for lo, hi in ranges)

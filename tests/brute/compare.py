@@ -33,7 +33,7 @@ def check_result(result: SearchResult, reference: Reference) -> int:
     assert expected - listed == set(), "missed"
     assert listed - expected == set(), "not a case"
     counted = (i for i, found in sorted(reference.items()) if found.is_exact)
-    assert result.exact == [i for i in counted if not is_image(result, i)]
+    assert list(result.exact) == [i for i in counted if not is_image(result, i)]
     for ordinal, case in zip(rows, result.cases, strict=True):
         check_record(case, reference[ordinal], spec.out)
     return len(expected)
