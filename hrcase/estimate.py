@@ -15,9 +15,9 @@ from hrcase.job.units import SECONDS_A_CASE, Plan, Unit, expected_cases
 from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block
 
-H200_RATE = 2.2e10
-"""Domain tests a second of one NVIDIA H200: the plan's work of four pieces of exp over the seconds
-that the device was busy with them, 2.1e10 to 2.9e10 (docs/benchmarks.md)."""
+H200_RATE = 2.8e10
+"""Domain tests a second of one NVIDIA H200: the plan's work of seven pieces of exp over the seconds
+that the device was busy with them, 2.7e10 to 3.0e10 (docs/benchmarks.md)."""
 
 MEASURED_WORK = float(1 << 23)
 """Domain tests to measure a processor with: a fraction of a second."""

@@ -12,7 +12,7 @@ from hrcase.export.reader import CaseList, Entry
 from hrcase.formats import format_by_name
 from hrcase.hexfloat import parse_number
 from hrcase.spec import SearchSpec, everything
-from hrcase.ziv import Rejection, refine
+from hrcase.ziv import Rejection, Vanishes, refine
 
 PRINTED = mpq(1, 10**6)
 """Relative error that a stated distance may have: BaCSeL prints ten digits of doubles."""
@@ -55,7 +55,12 @@ class Judge:
         if not spec.function.contains(entry.x):
             what = f"{spec.function_name} is not defined, or not searched, at x"
             raise self._refused(cases, entry, f"{what}; give the right --function")
-        verdict = refine(spec, ordinal)
+        try:
+            verdict = refine(spec, ordinal)
+        except Vanishes:
+            if entry.distance is not None and entry.distance >= spec.threshold:
+                self.misstated.append(Misstated(cases, entry, "next to 0"))
+            return True
         if entry.distance is not None and not self._agrees(entry.distance, verdict):
             self.misstated.append(Misstated(cases, entry, self._in_words(verdict)))
         return isinstance(verdict, HRCase)

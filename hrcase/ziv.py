@@ -34,6 +34,10 @@ def most_precision(f: Function) -> int:
     return f.decided_bits or MOST_PRECISION
 
 
+class Vanishes(SelfTestFailed):
+    """0 < |f(x)| is beyond MPFR's exponents: nearer to 0 than any threshold."""
+
+
 class Rejection(Enum):
     """Why a candidate is not a case."""
 
@@ -67,6 +71,7 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
     Raises:
         SelfTestFailed: MPFR and Arb contradict each other, or no precision settles a value
             that the function's rule calls inexact.
+        Vanishes: the nearest breakpoint is 0, and the distance is beyond MPFR's exponents.
     """
     f, x = spec.function, spec.inp.value(ordinal)
     exact = f.exact(x)
@@ -87,7 +92,7 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
         except OutOfReach as error:
             if not error.vanishes or spec.rounding == "nearest":
                 return Rejection.TOO_FAR
-            raise SelfTestFailed(
+            raise Vanishes(
                 f"0 < |{f.name}({to_hex(x)})| is beyond MPFR's exponents, next to a zero of the "
                 "function: such arguments should have been settled; please report it"
             ) from None

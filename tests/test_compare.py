@@ -184,6 +184,15 @@ def test_wrong_distances_are_named(
     assert capsys.readouterr().err.count("it is 1.138341287e-14 ulp") == 2
 
 
+def test_a_result_beyond_every_exponent_is_next_to_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """2^-(2^1023) is beyond MPFR's exponents; published lists have such arguments."""
+    a, b = wc_file(tmp_path / "a.wc", "-0x1p+1023", "0x1p+1023"), wc_file(tmp_path / "b.wc", "1")
+    assert run(["compare", a, b, "--bits", "45", "--function", "exp2"]) == 7
+    assert capsys.readouterr().out == "MISSING -0x1p+1023\n"
+
+
 def test_what_hrcase_did_not_write_is_decided_when_the_function_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
