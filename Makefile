@@ -64,7 +64,8 @@ sanitize: venv
 	HRCASE_CACHE=$(CURDIR)/build/sanitize PYTHONPATH=.ci \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	$(bin)/python -m pytest -q -p sanitized_kernels -p no:cacheprovider tests/test_kernels.py
+	$(bin)/python -m pytest -q -n auto --dist worksteal -p sanitized_kernels \
+	-p no:cacheprovider tests/test_kernels.py
 	grep -q __asan_init build/sanitize/*.so
 
 dist: venv

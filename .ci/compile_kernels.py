@@ -5,10 +5,12 @@ work on lives in registers, and a compiler that gives that up does so without a 
 that asks CUDA's own functions (hrcase/libm) is compiled too; what those put on a stack is theirs.
 """
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
@@ -61,14 +63,23 @@ def check(report: str, shape: str) -> int:
 
 def main(arch: str) -> None:
     """Compile and check all shapes; exits with 1 when a kernel leaves the registers."""
-    bad = check(compiler_report(source_directory() / "walks.cu", arch), f"{arch} walks")
-    for degree, limbs in SHAPES:
-        shape = (f"-DDEGREE={degree}", f"-DLIMBS={limbs}")
-        report = compiler_report(source_directory() / "kernels.cu", arch, *shape)
-        bad += check(report, f"{arch} degree {degree} limbs {limbs}")
-    for function, real in (("cos", "double"), ("cosf", "float")):
-        compiler_report(LIBM, arch, f"-DFUNCTION={function}", f"-DREAL={real}")
-        print(f"{arch} {function} of CUDA: compiles")
+    cuda = source_directory()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # of nvcc's own processes
+        walks = pool.submit(compiler_report, cuda / "walks.cu", arch)
+        shaped = [
+            pool.submit(compiler_report, cuda / "kernels.cu", arch, f"-DDEGREE={d}", f"-DLIMBS={n}")
+            for d, n in SHAPES
+        ]
+        of_libm = [
+            pool.submit(compiler_report, LIBM, arch, f"-DFUNCTION={name}", f"-DREAL={real}")
+            for name, real in (("cos", "double"), ("cosf", "float"))
+        ]
+        bad = check(walks.result(), f"{arch} walks")
+        for (degree, limbs), report in zip(SHAPES, shaped, strict=True):
+            bad += check(report.result(), f"{arch} degree {degree} limbs {limbs}")
+        for compiled in of_libm:
+            compiled.result()
+        print(f"{arch} functions of CUDA: compile")
     if bad:
         sys.exit(f"{bad} kernels use a stack frame or spill registers")
 

@@ -31,6 +31,9 @@ OPTIONS = {
 }
 """Keys of a search in a batch, and what `spec_of` calls them."""
 
+LONGEST_NAME = 200
+"""Of a job, in bytes: file systems take 255, and a job has a longer name while it is made."""
+
 KEYS = {*OPTIONS, "function", "name", "max-cases"}
 
 
@@ -106,7 +109,7 @@ def read_batch(file: Path) -> list[Search]:
     """
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # numbers too long, tables too deep
         raise InputError(f"cannot read {file}: {error}; correct it as TOML") from error
     tables, defaults = data.pop("search", []), data.pop("defaults", {})
     is_batch = isinstance(tables, list) and isinstance(defaults, dict) and tables and not data
@@ -134,12 +137,18 @@ def _searches(file: Path, table: dict[str, Any]) -> Iterator[Search]:
         name = table.get("name", one)
         if function == EVERY and "name" in table:
             name = f"{name}-{one}"
-        if not isinstance(name, str) or name.startswith(".") or "/" in name or not name:
+        if not isinstance(name, str) or not _names_a_directory(name):
             raise InputError(f"{file}: {name!r} cannot name a directory; give another name = ...")
         most = table.get("max-cases", DEFAULT_MOST_CASES)
         options = {OPTIONS[key]: table[key] for key in OPTIONS if key in table}
         _require_types(file, options, most)
         yield Search(name, spec_of(one, **options), most)
+
+
+def _names_a_directory(name: str) -> bool:
+    """On every file system, with what is put before and after it while a job is made."""
+    is_short = 0 < len(name.encode()) <= LONGEST_NAME
+    return is_short and name.isprintable() and "/" not in name and not name.startswith(".")
 
 
 def _require_types(file: Path, options: dict[str, Any], most: object) -> None:

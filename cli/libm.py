@@ -1,5 +1,6 @@
 """hrcase libm: what a library rounds wrongly."""
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from hrcase.libm.child import MissingFunction, SharedLibrary
 from hrcase.libm.device import CUDA, DeviceFunction
 from hrcase.libm.encoding import C_TYPES, CType, c_type_of
 from hrcase.libm.misroundings import Failure, Library, Misrounding, Tally, misroundings
+
+Fields = dict[str, str | int | None]
 
 
 @click.command(name="libm")
@@ -38,6 +41,7 @@ from hrcase.libm.misroundings import Failure, Library, Misrounding, Tally, misro
     type=click.Choice(list(C_TYPES)),
     help="float, double or long double. Default: that of the list, or binary64.",
 )
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding.")
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0.1),
@@ -53,6 +57,7 @@ def command(
     cases: Path | None,
     format_name: str | None,
     time_limit: float,
+    as_json: bool,
 ) -> None:
     """Call FUNCTION of a library at hard arguments, in all rounding modes.
 
@@ -79,9 +84,10 @@ def command(
     try:
         found = _library(library, name, c_type, time_limit)
         for finding in misroundings(f, found, arguments.numbers, tally):
-            click.echo(_line(f.name, arguments.form, finding))
+            click.echo(_line(_fields(f.name, arguments.form, finding), as_json))
     except MissingFunction:
-        click.echo(f"MISSING f={f.name} symbol={name} library={library}")
+        missing: Fields = {"what": "MISSING", "f": f.name, "symbol": name, "library": library}
+        click.echo(_line(missing, as_json))
         raise
     sys.stdout.flush()
     for line in _summary(found, name, arguments, tally):
@@ -99,15 +105,28 @@ def _library(library: str, symbol: str, c_type: CType, time_limit: float) -> Lib
     return SharedLibrary(library, symbol, c_type, time_limit)
 
 
-def _line(function: str, form: Format, finding: Misrounding | Failure) -> str:
-    """One line a finding, its fields always in the same order."""
-    where = f"f={function} x={finding.x.text(form)}"
+def _fields(function: str, form: Format, finding: Misrounding | Failure) -> Fields:
+    """What there is to say of a finding, always in the same order."""
+    where = {"f": function, "x": finding.x.text(form)}
     if isinstance(finding, Failure):
         word = "HUNG" if finding.is_hang else "DIED"
-        return f"{word} {where} mode={finding.mode} by={finding.what}"
-    got = "nan" if finding.got is None else finding.got.text(form)
-    bits = "inf" if finding.identical_bits is None else finding.identical_bits
-    return f"FAIL {where} got={got} want={finding.want.text(form)} mode={finding.mode} k={bits}"
+        return {"what": word, **where, "mode": finding.mode, "by": finding.what}
+    return {
+        "what": "FAIL",
+        **where,
+        "got": "nan" if finding.got is None else finding.got.text(form),
+        "want": finding.want.text(form),
+        "mode": finding.mode,
+        "k": finding.identical_bits,
+    }
+
+
+def _line(fields: Fields, as_json: bool) -> str:
+    """The fields as JSON, or as words to search for; k=inf where f(x) is a breakpoint itself."""
+    if as_json:
+        return json.dumps(fields)
+    words = (f"{name}={'inf' if value is None else value}" for name, value in fields.items())
+    return " ".join(words).removeprefix("what=")
 
 
 def _summary(library: Library, name: str, arguments: Arguments, tally: Tally) -> Iterator[str]:

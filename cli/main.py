@@ -9,8 +9,8 @@ from typing import NoReturn
 import click
 
 from hrcase.cli.errors import one_line, print_error
-from hrcase.disk import is_full_or_fails
-from hrcase.errors import ExpressionError, HrcaseError, Interrupted, TryAgain
+from hrcase.disk import is_full_or_fails, is_path_refused
+from hrcase.errors import ExpressionError, HrcaseError, InputError, Interrupted, TryAgain
 
 # Name and short help of each command. The module hrcase.cli.NAME defines it as `command`, and is
 # imported only when that command runs: `hrcase --help` needs neither numpy nor a compiler.
@@ -102,7 +102,12 @@ def run(arguments: list[str]) -> int:
         print_error("out of memory; the task needs more than is free; ask for a smaller interval")
         return TryAgain.exit_code
     except OSError as error:
-        return _disk_fails(error) if is_full_or_fails(error) else _unexpected(error)
+        if is_full_or_fails(error):
+            return _disk_fails(error)
+        if not is_path_refused(error):
+            return _unexpected(error)
+        print_error(f"cannot use {error.filename}: {error.strerror}; give another path")
+        return InputError.exit_code
     except Exception as error:
         return _unexpected(error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 
 from gmpy2 import mpq
@@ -30,8 +31,27 @@ SLICE_LENGTH = scale(1, -24)
 """Relative: 2^28 arguments, a few hundred candidates."""
 
 
-def selftest(engine: Engine, is_long: bool = False) -> Iterator[str]:
-    """Ask an engine what is known; a line for each question that it answers rightly.
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine said to one question.
+
+    Attributes:
+        question: which one.
+        candidates: how many it found.
+        known: how many there are.
+        source: who knows: "arithmetic" in Python's integers, or another method of the engine.
+        is_right: it found exactly those that there are.
+    """
+
+    question: str
+    candidates: int
+    known: int
+    source: str
+    is_right: bool
+
+
+def selftest(engine: Engine, is_long: bool = False) -> Iterator[Answer]:
+    """Ask an engine what is known; its answers, a wrong one being the last.
 
     Every method of the engine on a block of each shape of kernels, whose candidates are found in
     Python's integers. The long test takes all shapes, and compares the methods on slices of exp.
@@ -46,14 +66,13 @@ def selftest(engine: Engine, is_long: bool = False) -> Iterator[str]:
         block, expected = known_answers(degree, limbs)
         for method in engine.methods:
             found = engine.run(block, method)[0].tolist()
-            what = f"degree {degree}, {limbs} limbs, {method}"
-            _require(engine, what, found == expected, len(found), len(expected))
-            yield f"{what}: {len(found)} candidates, as known"
+            question = f"degree {degree}, {limbs} limbs, {method}"
+            yield from _judged(engine, question, found, expected, "arithmetic")
     if is_long:
         yield from _slices(engine)
 
 
-def _slices(engine: Engine) -> Iterator[str]:
+def _slices(engine: Engine) -> Iterator[Answer]:
     for place in SLICE_PLACES:
         double = FORMATS["binary64"]
         region = interval(double, place, place + abs(place) * SLICE_LENGTH, "")
@@ -61,9 +80,8 @@ def _slices(engine: Engine) -> Iterator[str]:
         expected = _candidates(engine, spec, METHODS[0])
         for method in METHODS[1:]:
             found = _candidates(engine, spec, method)
-            what = f"exp at {float(place):.3g}, {method}"
-            _require(engine, what, found == expected, len(found), len(expected))
-            yield f"{what}: {len(found)} candidates, the same as by {METHODS[0]}"
+            question = f"exp at {float(place):.3g}, {method}"
+            yield from _judged(engine, question, found, expected, METHODS[0])
 
 
 def _candidates(engine: Engine, spec: SearchSpec, method: str) -> list[int]:
@@ -79,12 +97,16 @@ def _candidates(engine: Engine, spec: SearchSpec, method: str) -> list[int]:
     ]
 
 
-def _require(engine: Engine, what: str, holds: bool, found: int, known: int) -> None:
-    if not holds:
+def _judged(
+    engine: Engine, question: str, found: list[int], expected: list[int], source: str
+) -> Iterator[Answer]:
+    answer = Answer(question, len(found), len(expected), source, found == expected)
+    yield answer
+    if not answer.is_right:
         raise SelfTestFailed(
-            f"the self-test of {engine.name} failed: {what}: other candidates than are known, "
-            f"{found} where there are {known}; the device, its memory or the compiler is faulty; "
-            "do not use it; take another --device"
+            f"the self-test of {engine.name} failed: {question}: other candidates than are known, "
+            f"{answer.candidates} where there are {answer.known}; the device, its memory or the "
+            "compiler is faulty; do not use it; take another --device"
         )
 
 

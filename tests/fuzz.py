@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path
 
 import click
+from broken import altered_certificate, altered_database, altered_json, mutated
 from brute.tables import exp_line, text_of
 
 from hrcase.cli import main
@@ -66,12 +67,20 @@ class Reader:
         feed: gives it one.
         codes: exit codes that are answers.
         tokens: that the mutator puts in, besides TOKENS.
+        alter: changes a seed instead of the mutator.
     """
 
     seeds: Callable[[], tuple[bytes, ...]]
     feed: Feed
     codes: frozenset[int] = frozenset({0, 2})
     tokens: tuple[bytes, ...] = ()
+    alter: Callable[[random.Random, bytes], bytes] | None = None
+
+    def broken(self, generator: random.Random, seeds: tuple[bytes, ...]) -> bytes:
+        """An input: a seed that was changed."""
+        if self.alter is None:
+            return mutated(generator, self.tokens, seeds)
+        return self.alter(generator, generator.choice(seeds))
 
 
 def given(*seeds: bytes) -> Callable[[], tuple[bytes, ...]]:
@@ -158,14 +167,22 @@ def _distances(content: bytes, directory: Path) -> None:
     Distances.parse(content.decode("utf-8", "surrogateescape"))
 
 
+CPU = ("--device", "cpu", "--threads", "1")
+SCANNED = ("exp", "--format", "binary16", "--interval", "1,1.25", "--bits", "8")
+SEARCHED = ("exp", "--format", "binary32", "--interval", "1,1.0005", "--bits", "14")
+"""One block with a polynomial."""
+
+SETTLED = ("exp", "--format", "binary32", "--interval", "0x1.fffp-17,0x1.0008p-16", "--bits", "14")
+"""Two settled pieces with a scanned one between them."""
+
+
 @cache
-def _made() -> dict[str, bytes]:
+def _made(asked: tuple[str, ...] = SCANNED) -> dict[str, bytes]:
     """The files of a complete job, its list with the claim, and its certificate."""
-    asked = ["exp", "--format", "binary16", "--interval", "1,1.25", "--bits", "8"]
     with tempfile.TemporaryDirectory() as place:
         job, silent = f"{place}/job", io.StringIO()
         for words in (
-            ["search", *asked, "--device", "cpu", "--job", job, "--output", f"{place}/a.csv"],
+            ["search", *asked, *CPU, "--job", job, "--output", f"{place}/a.csv"],
             ["certify", job, "--output", f"{place}/a.json"],
         ):
             with redirect_stdout(silent), redirect_stderr(silent):
@@ -182,6 +199,14 @@ def _small_job() -> dict[str, bytes]:
 
 def _certificate() -> tuple[bytes, ...]:
     return (_made()["a.json"],)
+
+
+def _certificates() -> tuple[bytes, ...]:
+    return tuple(_made(asked)["a.json"] for asked in (SCANNED, SEARCHED, SETTLED))
+
+
+def _database() -> tuple[bytes, ...]:
+    return (_small_job()["job.sqlite"],)
 
 
 def _claim() -> tuple[bytes, ...]:
@@ -227,6 +252,16 @@ sign = "positive"
 rounding = "nearest"
 max-cases = 1000
 """
+MANY = (
+    b"every",
+    b"[[search]]",
+    b"true",
+    b"-",
+    b"[" * 9000,
+    b"1" * 5000,
+    b'"\\u0000"',
+    b"1979-13-01",
+)
 TABLES = (
     exp_line(1.0, 3000, 4, 3).encode(),
     (exp_line(-0.25, 2000, 6, 4) + "\n\n# more\n" + text_of(2.0, 4000, 2, [5, 7])).encode(),
@@ -256,6 +291,7 @@ WORDS = (
 )
 NAMES = (b"exp", b"pown:3", b"rootn:-2", b"compound:5", b"lgamma")
 LISTS = frozenset({0, 2, 7})
+CERTIFICATES = LISTS | {3}
 JSON = (
     b"null",
     b"true",
@@ -268,7 +304,11 @@ JSON = (
     b"1.5",
     b"1e999",
     b"1" * 5000,
+    b"[" * 9000,
+    b'{"":' * 9000,
 )
+JOB = frozenset({0, 2, 3, 4, 8})
+VERIFY = command("verify", "{file}", "--sample", "1", file="a.json")
 COMPARE = ("compare", "{file}", "{file}")
 
 READERS: dict[str, Reader] = {
@@ -279,7 +319,7 @@ READERS: dict[str, Reader] = {
     "bacsel-decided": Reader(
         given(BACSEL), command(*COMPARE, "--bits", "45", "--function", "exp2", file="a.out"), LISTS
     ),
-    "batch": Reader(given(TOML), library(_batch), tokens=(b"every", b"[[search]]", b"true", b"-")),
+    "batch": Reader(given(TOML), library(_batch), tokens=MANY),
     "tables": Reader(given(*TABLES), library(_table)),
     "intervals": Reader(given(b"1,2", b"-inf,0x1p-3", b"0.25,0.25001"), library(_words)),
     "names": Reader(given(*NAMES), command("functions", "--", "{text}"), tokens=WORDS),
@@ -288,54 +328,13 @@ READERS: dict[str, Reader] = {
     ),
     "distances": Reader(given(b"2^-35:2^-12", b"2^-60:2^-3"), library(_distances)),
     "arguments": Reader(given(*ARGUMENTS), command("check", "exp", "--", "{text}")),
-    "certificate": Reader(
-        _certificate, command("verify", "{file}", "--sample", "1", file="a.json"), LISTS, JSON
-    ),
+    "certificate": Reader(_certificate, VERIFY, CERTIFICATES, JSON),
+    "certificate-values": Reader(_certificates, VERIFY, CERTIFICATES, alter=altered_certificate),
     "claim": Reader(_claim, _listed, LISTS, JSON),
-    "job": Reader(lambda: (_small_job()["job.sqlite"],), _job, frozenset({0, 2, 4, 8})),
+    "claim-values": Reader(_claim, _listed, LISTS, alter=altered_json),
+    "job": Reader(_database, _job, JOB),
+    "job-values": Reader(_database, _job, JOB, alter=altered_database),
 }
-
-TOKENS = (
-    *(b"", b"\x00", b"\r\n", b"\r", b"\n", b",", b" ", b"\t", b'"', b"#", b"*", b"=", b"\xff\xfe"),
-    *(b"nan", b"inf", b"-inf", b"-", b"+", b"0", b"-0", b"1", b"9" * 400, b"0x", b"0x1p", b"1/3"),
-    *(b"1e1000000", b"-1e-1000000", b"0x1p10000000", b"0x1p-10000000", b"1e99999999999", b"1_0"),
-    *(b"18446744073709551616", b"-1", b"4503599627370497", "१".encode(), "\u2028".encode()),
-    *(b"\xed\xa0\x80", "\ufeff".encode(), b"%s", b"{}", b"../x", b"/", b"\x1b[31m"),
-)
-
-
-def mutated(generator: random.Random, reader: Reader, seeds: tuple[bytes, ...]) -> bytes:
-    """A seed that was changed a few times."""
-    content = bytearray(generator.choice(seeds))
-    for _ in range(generator.choice((1, 1, 1, 2, 3, 8))):
-        at, to = sorted(generator.randrange(len(content) + 1) for _ in range(2))
-        kind = generator.randrange(8)
-        if kind == 0 and content:
-            content[at - 1] ^= 1 << generator.randrange(8)
-        elif kind == 1:
-            del content[at : min(to, at + generator.choice((1, 2, 20, 1000)))]
-        elif kind == 2:
-            content[at:at] = content[at:to] * generator.choice((1, 2, 30))
-        elif kind == 3:
-            del content[at:]
-        elif kind == 4:
-            content[at:at] = bytes(
-                generator.randrange(256) for _ in range(generator.choice((1, 4)))
-            )
-        elif kind == 5:
-            other = generator.choice(seeds)
-            cut = generator.randrange(len(other) + 1)
-            content[at:] = other[cut:]
-        else:  # a token, or instead of a word
-            token = generator.choice((*TOKENS, *reader.tokens))
-            words = [i for i, byte in enumerate(content) if byte in b" ,=*:[]{}\n"]
-            if kind == 6 and len(words) > 1:
-                place = generator.randrange(len(words) - 1)
-                at, to = words[place] + 1, words[place + 1]
-            else:
-                to = at
-            content[at:to] = token
-    return bytes(content)
 
 
 @contextmanager
@@ -365,7 +364,7 @@ def fuzz(name: str, count: int, seed: int) -> Counter[int]:
     codes: Counter[int] = Counter()
     with tempfile.TemporaryDirectory() as directory:
         for number in range(count):
-            content = mutated(generator, reader, seeds) if number else seeds[0]
+            content = reader.broken(generator, seeds) if number else seeds[0]
             room = Path(directory, "room")
             room.mkdir()
             started = time.process_time()

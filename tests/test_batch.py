@@ -111,6 +111,11 @@ def test_max_time_is_that_of_the_whole_batch(capsys: Captured, tmp_path: Path) -
             "give one of both, positive, negative",
         ),
         ("[[search]]\nfunction = 'exp'\nname = '../up'", "cannot name a directory"),
+        ('[[search]]\nfunction = "exp"\nname = "a\\u0000b"', "cannot name a directory"),
+        ('[[search]]\nfunction = "exp"\nname = "a\\nb"', "cannot name a directory"),
+        (f"[[search]]\nfunction = 'exp'\nname = '{'é' * 101}'", "cannot name a directory"),
+        (f"search = {'[' * 9000}{']' * 9000}", "cannot read"),
+        (f"[[search]]\nfunction = 'exp'\nbits = {'1' * 5000}", "cannot read"),
         ("[[search]]\nfunction = 'exp'\n[[search]]\nfunction = 'exp'", "two searches called 'exp'"),
     ],
 )

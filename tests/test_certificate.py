@@ -148,6 +148,12 @@ FORM: dict[str, tuple[Alter, str]] = {
     "a flag for a number": (put(block, "limbs", value=True), "limbs"),
     "four errors": (lambda d: block(d)["errors"].pop(), "errors"),
     "session": (put("units", 0, "session", value=7), "session"),
+    "a kind of settled pieces": (
+        lambda d: d["pieces"][0].update(rule="settled", kind="x", near=None, which="", reason="y"),
+        r"pieces\[0\].kind",
+    ),
+    "no text": (put("sessions", 0, "devices", value="cpu \udc80"), "devices"),
+    "no line of text": (put("sessions", 0, "devices", value="cpu \x1b[31m"), "devices"),
 }
 
 

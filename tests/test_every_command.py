@@ -151,6 +151,41 @@ def test_an_error_is_one_line_and_says_what_to_type(
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"], "something was left behind"
 
 
+LONG = "a" * 300
+TOO_LONG = {
+    "search, output": ["search", *SMALL, "--output", f"{LONG}.csv"],
+    "search, claim": ["search", *SMALL, "--output", f"{LONG[:245]}.csv"],
+    "search, exact": ["search", *SMALL, "--exact", f"{LONG}.wc"],
+    "search, job": ["search", *SMALL, *CPU, "--job", LONG],
+    "search, job while it is made": ["search", *SMALL, *CPU, "--job", LONG[:253]],
+    "resume": ["resume", LONG],
+    "export": ["export", LONG, "--to", "csv"],
+    "report": ["report", LONG, "--output", "a.html"],
+    "certify": ["certify", LONG, "--output", "a.json"],
+    "status": ["status", LONG],
+    "merge": ["merge", LONG, "--job", "new"],
+    "sample": ["sample", *SMALL[:-2], "--output", f"{LONG}.csv"],
+    "batch": ["batch", "a.toml", "--jobs", LONG],
+    "compare": ["compare", LONG, LONG],
+    "verify": ["verify", LONG],
+    "tables": ["tables", LONG, *CPU],
+    "libm": ["libm", "exp", "--cases", LONG],
+}
+
+
+@pytest.mark.parametrize("what", TOO_LONG)
+def test_a_path_that_the_system_refuses_is_no_bug(
+    what: str, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.toml").write_text("[[search]]\nfunction = 'exp'\n")
+    assert main.run(TOO_LONG[what]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert re.search("give (a short|another path)|run: hrcase .* --help", err), err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.toml"], "something was left behind"
+
+
 # JSON.
 
 
@@ -175,6 +210,8 @@ EXAMPLES: dict[str, tuple[list[str], int]] = {
     "tables": (["tables", "table", *CPU], 0),
     "plan": (["plan", *SMALL, "--threads", "1"], 0),
     "verify": (["verify", "job", "--sample", "1"], 0),
+    "selftest": (["selftest", *CPU], 0),
+    "libm": (["libm", "exp", "--symbol", "sin", "--cases", "a.csv"], 0),
 }
 
 

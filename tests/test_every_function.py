@@ -25,8 +25,10 @@ BINARY16 = FORMATS["binary16"]
 MULTIPLIER = int(os.environ.get("HRCASE_TEST_MULTIPLIER", "1"))
 
 
+PERIODIC = ("cos", "tan", "sinpi", "cospi", "tanpi")
 LATER = ("digamma", "j0", "j1", "y0", "y1")
-"""These and the families have one search a rounding choice: the first have many pieces."""
+ONCE = (*LATER, *MEMBERS, *PERIODIC)
+"""One search a rounding choice: most of these have thousands of pieces."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +42,7 @@ def test_the_reference_has_every_function() -> None:
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
-@pytest.mark.parametrize("name", [n for n in REGISTRY if n not in (*FUNCTIONS, *LATER)])
+@pytest.mark.parametrize("name", [n for n in REGISTRY if n not in (*FUNCTIONS, *ONCE)])
 def test_the_whole_of_binary16(name: str, rounding: str) -> None:
     spec = SearchSpec(name, BINARY16, BINARY16, 7, rounding, everything(BINARY16))
     for bits, method in {
@@ -52,13 +54,15 @@ def test_the_whole_of_binary16(name: str, rounding: str) -> None:
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
-@pytest.mark.parametrize("name", [*LATER, *MEMBERS])
+@pytest.mark.parametrize("name", ONCE)
 def test_the_whole_of_binary16_once(name: str, rounding: str) -> None:
-    """Of functions with many pieces |x| < 8, of digamma, which takes longest, from 1/32 on.
+    """A low, a middle or a high threshold, so that each function has all of them.
+
+    Of LATER |x| < 8, of digamma, which takes longest, from 1/32 on.
 
     All of it with a HRCASE_TEST_MULTIPLIER.
     """
-    i = (*LATER, *MEMBERS).index(name) + ROUNDINGS.index(rounding)
+    i = ONCE.index(name) + ROUNDINGS.index(rounding)
     bits, method = ((6, "regular"), (10, "farey"), (8, "lefevre"))[i % 3]
     region = everything(BINARY16)
     if name in LATER and MULTIPLIER == 1:

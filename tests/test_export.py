@@ -220,6 +220,8 @@ def test_paths_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
         (tmp_path / "no" / "out.csv", "mkdir -p"),
         (tmp_path, "regular file"),
         (Path(os.devnull), "regular file"),
+        (tmp_path / ("a" * 300 + ".csv"), "shorter output path"),
+        (tmp_path / ("a" * 300) / "out.csv", "shorter output path"),
     ):
         with pytest.raises(ExportError, match=reason):
             check_writable(path)

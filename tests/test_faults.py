@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from ctypes import CDLL
 from dataclasses import replace
@@ -253,6 +254,10 @@ def test_the_self_test(capsys: Captured) -> None:
     assert exit_code == 0
     assert out.splitlines()[-1] == "all answers are right"
     assert sum("farey: " in line for line in out.splitlines()) == 2
+    exit_code, out, _ = hrcase(capsys, "selftest", "--device", "cpu", "--threads", "1", "--json")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (exit_code, len(answers)) == (0, 8)
+    assert all(answer["right"] and answer["candidates"] == answer["known"] for answer in answers)
 
 
 def test_a_corrupted_answer_fails_the_self_test(
@@ -264,6 +269,7 @@ def test_a_corrupted_answer_fails_the_self_test(
     assert exit_code == 6
     assert "all answers are right" not in out
     assert "the self-test of cuda:0 (a card) failed: degree 8, 6 limbs, lefevre: " in err
+    assert ": 81 candidates, WRONG, 82 are known" in out.splitlines()[-1]
 
 
 def test_the_long_self_test_compares_methods(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 import subprocess
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from gmpy2 import mpq
@@ -18,6 +20,7 @@ from hrcase.libm import misroundings
 from hrcase.libm.encoding import C_TYPES, c_type_of
 from hrcase.roundings import Number
 
+SCHEMAS = Path(__file__).parent.parent / "docs" / "schemas"
 SOURCE = Path(__file__).with_name("libm_with_faults.c")
 ROOT_OF_2, AFTER = "0x1.6a09e667f3bcdp+0", "0x1.6a09e667f3bcep+0"
 MODES = ("RN", "RU", "RD", "RZ")
@@ -80,6 +83,26 @@ def test_an_expression(tmp_path: Path, capsys: Captured, library: str) -> None:
     code, _, err = hrcase(capsys, "libm", "expr:sqrt(x)", "--library", library)
     assert code == 2
     assert "hrcase sample --expr TEXT" in err
+
+
+@pytest.mark.parametrize("symbol", ["once", "unsigned_zero", "crash", "hang", "none"])
+def test_json_says_what_the_lines_say(
+    tmp_path: Path, capsys: Captured, library: str, symbol: str
+) -> None:
+    cases = wc(tmp_path, "0", "2", "3")
+    code, lines, _ = asked(capsys, library, "sqrt", symbol, cases, "--time-limit", "0.5")
+    same, objects, _ = asked(
+        capsys, library, "sqrt", symbol, cases, "--time-limit", "0.5", "--json"
+    )
+    schema = json.loads((SCHEMAS / "libm.json").read_text())
+    said = []
+    for data in map(json.loads, objects):
+        jsonschema.validate(data, schema)
+        what = data.pop("what")
+        fields = (f"{name}={'inf' if value is None else value}" for name, value in data.items())
+        said.append(" ".join([what, *fields]))
+    assert (same, said) == (code, lines)
+    assert lines
 
 
 def test_entries_that_are_no_numbers_are_counted(

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, TypeVar
 
-from hrcase.disk import is_full_or_fails, sync
+from hrcase.disk import is_full_or_fails, is_path_refused, sync
 from hrcase.errors import ExportError, TryAgain
 
 Stream = TypeVar("Stream", TextIO, BinaryIO)
@@ -20,10 +20,18 @@ Stream = TypeVar("Stream", TextIO, BinaryIO)
 def check_writable(path: str | Path) -> None:
     """Refuse an output path now rather than at the end of a long search.
 
-    Raises ExportError when the directory is missing or not writable, or when `path` is something
-    that a rename must not replace (a directory, a device, a pipe).
+    Raises ExportError when the directory is missing or not writable, when the name is too long, or
+    when `path` is something that a rename must not replace (a directory, a device, a pipe).
     """
     target = Path(os.path.realpath(path))
+    try:
+        target.stat()
+    except OSError as error:  # that there is no such file is no error
+        if is_path_refused(error):
+            raise ExportError(
+                f"cannot write {path}; {error.strerror}; give a shorter output path, or one in "
+                "another directory"
+            ) from error
     if not target.parent.is_dir():
         raise ExportError(
             f"cannot write {path}; the directory {target.parent} does not exist; "

@@ -15,7 +15,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from hrcase.disk import sync
+from hrcase.disk import is_path_refused, sync
 from hrcase.errors import CorruptState, HrcaseError, InputError, JobMismatch, TryAgain
 from hrcase.job.identity import Json, in_words, is_same, spec_to_json
 from hrcase.job.store import Store
@@ -274,11 +274,12 @@ def disk_errors(directory: Path) -> Iterator[None]:
         yield
     except HrcaseError:
         raise
-    except PermissionError as error:
-        raise InputError(
-            f"cannot write the job {directory}: {error.strerror}; give a place that you may write"
-        ) from error
     except OSError as error:
+        if is_path_refused(error):
+            raise InputError(
+                f"cannot write the job {directory}: {error.strerror}; give a short name in a place "
+                "that you may write"
+            ) from error
         raise TryAgain(
             f"cannot write the job {directory}: {error.strerror}; free space or mend the disk and "
             "run the same command again"

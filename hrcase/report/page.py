@@ -84,7 +84,7 @@ def _claim(figures: Figures) -> str:
     }
     return (
         f'<h2>The claim</h2>\n<p class="claim">{escape(claim.sentence)} '
-        f"{claim.cases} cases are listed.</p>\n{_facts(facts)}"
+        f"Cases listed: {claim.cases}.</p>\n{_facts(facts)}"
     )
 
 
@@ -145,9 +145,8 @@ def _by_range(figures: Figures) -> str:
     total, symmetry = figures.total, figures.spec.function.symmetry
     is_mirrored = bool(symmetry) and {-1, 1} <= {r.sign for r in figures.ranges}
     words = (
-        f"Where the law applies {total.lawful} cases were found, and {total.expected:.1f} are "
-        "expected, with a standard deviation of "
-        f"{sqrt(total.expected * (2 if is_mirrored else 1)):.1f}"
+        f"Cases where the law applies: {total.lawful}; {total.expected:.1f} are expected, "
+        f"with a standard deviation of {sqrt(total.expected * (2 if is_mirrored else 1)):.1f}"
         f"{f' (f is {symmetry}: each case has a mirror image)' if is_mirrored else ''}."
     )
     if not total.expected:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from gmpy2 import mpq
 
+from hrcase.claim import KINDS
 from hrcase.errors import InputError, JobMismatch
 from hrcase.exact_powers import IN_CLOSED_FORM
 from hrcase.formats import Format
@@ -167,6 +168,8 @@ class Form:
     def one(self, value: Any, where: str, kind: type[T]) -> T:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise self.wrong(where, f"{str(value)[:60]!r} is no {kind.__name__}")
+        if isinstance(value, str) and not value.isprintable():  # it may come to be printed
+            raise self.wrong(where, f"{value[:60]!r} is no printable text")
         return value
 
     def count(self, value: Any, where: str, most: int) -> int:
@@ -273,6 +276,8 @@ class Form:
         kind, which, reason = (
             self.one(values[name], f"{where}.{name}", str) for name in ("kind", "which", "reason")
         )
+        if kind not in KINDS:
+            raise self.wrong(f"{where}.kind", f"{kind[:20]!r} is none of {', '.join(KINDS)}")
         level = None if near is None else self.number(near, f"{where}.near")
         return Piece(lo, hi, rule, kind, level, which, reason)
 

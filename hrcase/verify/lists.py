@@ -110,7 +110,7 @@ def _claim_beside(path: Path) -> dict[str, object]:
     beside = path.with_name(path.name + ".claim.json")
     try:
         claim = json.loads(beside.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"cannot read the claim {beside} of {path}: {error}; without it a list says nothing "
             "about what is not in it; write both with: hrcase search ... --output FILE.csv"

@@ -46,6 +46,9 @@ class Brute:
         self._loop.argtypes = [number, long, long, number, number, number, number, double]
         self._loop.argtypes += [ctypes.c_void_p]
         self._loop.restype = None
+        self._asked: tuple[object, ...] = ()
+        self._bits = 0
+        self._near: Reference = {}
 
     def distances(self, spec: SearchSpec, lo: int, hi: int) -> Distances:
         """Of the arguments with ordinals lo <= i < hi, of one binade, in spacings."""
@@ -59,20 +62,28 @@ class Brute:
         )
         return found
 
-    def cases(self, spec: SearchSpec, lo: int, hi: int) -> tuple[list[int], list[int]]:
-        """The ordinals of all cases, and of all exact results, of lo <= i < hi, of one binade."""
+    def cases(self, spec: SearchSpec, lo: int, hi: int) -> tuple[Reference, list[int]]:
+        """All cases, and the ordinals of all exact results, of lo <= i < hi, of one binade.
+
+        When the same range is asked for with more bits, its cases are looked for among those that
+        were found before: fewer bits, more cases.
+        """
+        asked = (spec.function_name, spec.inp, spec.out, spec.rounding, lo, hi)
+        if self._asked != asked or spec.bits < self._bits:
+            self._asked, self._bits = asked, spec.bits
+            self._near = decide(spec, self._within(spec, lo, hi))
+        cases = {i: near for i, near in self._near.items() if is_case(near, spec.bits)}
+        return cases, [i for i, near in self._near.items() if near.is_exact]
+
+    def _within(self, spec: SearchSpec, lo: int, hi: int) -> list[int]:
+        """Arguments, ascending, whose distance is within the window, or perhaps is."""
         slack, window = margin(spec), target(spec)
         assert slack <= window / 4
-        sure, undecided = [], []
+        within: list[int] = []
         for first in range(lo, hi, CHUNK):
             found = self.distances(spec, first, min(first + CHUNK, hi))
-            unclear = (found <= slack) | (abs(found - window) <= slack)
-            sure += [first + int(i) for i in np.flatnonzero((found < window) & ~unclear)]
-            undecided += [first + int(i) for i in np.flatnonzero(unclear)]
-        others = decide(spec, undecided)
-        cases = [i for i, near in others.items() if is_case(near, spec.bits)]
-        exact = [i for i, near in others.items() if near.is_exact]
-        return sorted(sure + cases), exact
+            within += [first + int(i) for i in np.flatnonzero(found <= window + slack)]
+        return within
 
 
 def target(spec: SearchSpec) -> float:
