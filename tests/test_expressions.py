@@ -204,7 +204,7 @@ def _combined(inner: st.SearchStrategy[Formula]) -> st.SearchStrategy[Formula]:
     )
 
 
-@settings(deadline=None, max_examples=40 * MULTIPLIER)
+@settings(max_examples=40 * MULTIPLIER)
 @given(formula=formulas(), bits=st.integers(5, 12), rounding=st.sampled_from(ROUNDINGS))
 def test_random_expressions(formula: Formula, bits: int, rounding: str) -> None:
     assume(re.search(r"\bx\b", formula.text))

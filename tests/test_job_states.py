@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from gmpy2 import mpq
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -155,7 +155,5 @@ class Jobs(RuleBasedStateMachine):
 Jobs.TestCase.settings = settings(
     max_examples=25,
     stateful_step_count=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 TestJobs = Jobs.TestCase

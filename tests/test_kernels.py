@@ -7,7 +7,7 @@ from math import ceil, comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -120,7 +120,6 @@ def test_a_block_fills_the_struct_of_the_kernels(degree: int, limbs: int) -> Non
 
 
 @pytest.mark.parametrize(("degree", "limbs"), SHAPES)
-@settings(deadline=None)  # the first example may compile the kernels
 @given(data=st.data())
 def test_shift_to_a_run(degree: int, limbs: int, data: st.DataObject) -> None:
     """Coefficients of any size, centres up to 2^61 from 0: exact, then floored."""
@@ -136,7 +135,6 @@ def test_shift_to_a_run(degree: int, limbs: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(("degree", "limbs"), SHAPES)
-@settings(deadline=None)  # the first example may compile the kernels
 @given(data=st.data())
 def test_tables_of_a_run(degree: int, limbs: int, data: st.DataObject) -> None:
     """c_k and s_k, stepped by differences, against their definition."""
@@ -155,7 +153,6 @@ def test_tables_of_a_run(degree: int, limbs: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(("degree", "limbs"), SHAPES)
-@settings(deadline=None)
 @given(data=st.data())
 def test_every_method_finds_exactly_the_candidates(
     degree: int, limbs: int, data: st.DataObject
@@ -241,7 +238,6 @@ def test_the_window_is_closed(method: str) -> None:
         assert cpu.run(exact, method)[1].hits == len(cpu.run(exact, method)[0])
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_scan_takes_coefficients_of_any_size(data: st.DataObject) -> None:
     """No line is of use then. The cubic of three terms and two limbs is P itself."""

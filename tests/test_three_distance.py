@@ -63,7 +63,7 @@ def lines(draw: st.DrawFn) -> tuple[int, int, int, int]:
 
 @pytest.mark.parametrize("method", TESTS)
 @pytest.mark.parametrize("arithmetic", ARITHMETICS)
-@settings(max_examples=400, deadline=None)  # the first example may compile the kernels
+@settings(max_examples=400)
 @given(line=lines())
 def test_no_point_is_missed_and_alarms_have_a_cause(
     method: str, arithmetic: str, line: tuple[int, int, int, int]

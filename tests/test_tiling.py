@@ -164,14 +164,14 @@ def check_blocks(spec: SearchSpec, piece: Piece, tuning: Tuning) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(deadline=None, max_examples=100 * MULTIPLIER)
+@settings(max_examples=100 * MULTIPLIER)
 @given(data=st.data())
 def test_pieces_and_blocks_tile_the_region(name: str, data: st.DataObject) -> None:
     check_search(name, data)
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY_FUNCTION if name not in FUNCTIONS])
-@settings(deadline=None, max_examples=10 * MULTIPLIER)
+@settings(max_examples=10 * MULTIPLIER)
 @given(data=st.data())
 def test_those_of_the_other_functions_do(name: str, data: st.DataObject) -> None:
     check_search(name, data)
