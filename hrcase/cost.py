@@ -36,13 +36,13 @@ SCAN = DOMAIN / 32
 EVALUATION = 320 * DOMAIN
 """An argument decided by Ziv's loop, about 0.1 ms of a core."""
 
-START = 6500.0
+START = 3250.0
 """The start of a run: the descent to its first fraction and what the walk keeps of it."""
 
-FRACTION = 80.0
+FRACTION = 40.0
 """A step of the walk, with the integers that it crosses."""
 
-PROPOSAL = 2700.0
+PROPOSAL = 1350.0
 """An argument proposed by the walk, which keeps all lanes of a warp, and decided by the cubic."""
 
 LIMB = 16.0

@@ -15,11 +15,11 @@ from hrcase.job.units import SECONDS_A_CASE, Plan, Unit, expected_cases
 from hrcase.pieces import Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block
 
-H200_RATE = 2.8e10
+H200_RATE = 1.45e10
 """Domain tests a second of one NVIDIA H200: the plan's work of seven pieces of exp over the seconds
-that the device was busy with them, 2.7e10 to 3.0e10 (docs/benchmarks.md)."""
+that the device was busy with them, 1.4e10 to 1.5e10 (docs/benchmarks.md)."""
 
-MEASURED_WORK = float(1 << 23)
+MEASURED_WORK = float(1 << 22)
 """Domain tests to measure a processor with: a fraction of a second."""
 
 

@@ -16,7 +16,7 @@ from hrcase.spec import SearchSpec, exponent_range
 BINARY32 = FORMATS["binary32"]
 ASKED = ("exp", "--format", "binary32", "--exponent-range=-1:1", "--bits", "17")
 SPEC = SearchSpec("exp", BINARY32, BINARY32, 17, "all", exponent_range(BINARY32, -1, 1, "both"))
-UNITS, SMALL = 122, 1500.0
+UNITS, SMALL = 122, 750.0
 """Units of this search, and the domain tests in one."""
 
 Captured = pytest.CaptureFixture[str]

@@ -27,7 +27,7 @@ from hrcase.errors import NoDevice, SelfTestFailed, TryAgain
 from hrcase.selftest import known_answers
 from hrcase.toolchain import compile_device, compile_walks
 
-SLICE_DOMAINS = 1 << 26
+SLICE_DOMAINS = 1 << 25
 LANES = 6
 BLOCKS_A_MULTIPROCESSOR = 8
 

@@ -1,8 +1,8 @@
 """One block at a time on one stream of a CUDA device: its launches, its buffers, its answer.
 
 Device memory, for a block of d domains in r runs: 64 r bytes of cubics, 8 (d/4 + d/16) bytes of
-failing domains and subdomains, and the hits and candidates, 8 MiB to begin with. At 2^26 domains
-that is below 200 MiB. The Farey walk takes 64 r + 128 r bytes for cubics and starts, 72 bytes for
+failing domains and subdomains, and the hits and candidates, 8 MiB to begin with. At 2^25 domains
+that is below 100 MiB. The Farey walk takes 64 r + 128 r bytes for cubics and starts, 72 bytes for
 each fraction with many mm, and 64 for each root near a class: 64 r and 68 MiB to begin with. Six
 lanes with the longest blocks, r = 2^19, take 1.3 GiB.
 """

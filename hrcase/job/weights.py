@@ -17,7 +17,7 @@ from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, next_block
 from hrcase.spec import SearchSpec
 
-UNIT_WORK = float(1 << 25)
+UNIT_WORK = float(1 << 24)
 """Of a unit, in domain tests: seconds of one core, and as much as a device takes in one call."""
 
 UNIT_CASES = float(1 << 13)
