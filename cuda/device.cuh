@@ -25,7 +25,8 @@ struct Counters {
     unsigned long long candidates;  // candidates appended, capacity or not
     unsigned long long sum;         // sum of the candidates' entries modulo 2^64
     unsigned long long written;     // signatures of what goes from one kernel to another, as written
-    unsigned long long taken;       // and as read; a place for a root near a class: 1, as read alone
+    unsigned long long taken;       // and as read; for a root near a class 1, as read also for each
+                                    // place of the walk's threads
     unsigned long long sound;       // runs whose checks hold
     unsigned long long sentinels;   // planted candidates that were found
     unsigned long long echo;        // word_sum of the block

@@ -192,7 +192,7 @@ HD float fraction_of(double a) {
 
 // How far a is from an integer.
 HD float off_integer(float a) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(CUDA_ON_CPU)
     return fabsf(a - __fadd_rn(__fadd_rn(a, 0x1.8p23f), -0x1.8p23f));
 #else
     return fabsf(a - rintf(a));
@@ -228,7 +228,7 @@ struct QuickLook {
         const float tolerance = fmaf(spread, inverse, fmaf(w, LEMMA_12_ROOT, blur));
         const float at = fmaf(count, turn, z);
         const bool is_far = off_integer(at + w) > tolerance && off_integer(at - w) > tolerance;
-        return count <= more && !is_far;  // what is not a number is near
+        return count <= more && !is_far;  // where w or the tolerance is no number it is near
     }
 };
 

@@ -61,6 +61,10 @@ struct Wide {
 
 constexpr unsigned NO_RUN = ~0u;
 
+// What is left of a list's capacity behind the places of the walk's threads; the host sees to it that
+// they fit.
+__device__ inline u64 beyond(u64 own, u64 capacity) { return capacity > own ? capacity - own : 0; }
+
 // A root of one mm that may be near a class; run = NO_RUN where a place of the list was left over.
 struct Near {
     unsigned run, fold;  // fold: all halves of left, q, r, x, mm, added without carry
@@ -154,6 +158,7 @@ struct NearChunk {
         if (lane == 0) {
             first = thread_count() + atomicAdd(&lists.counters->near, CHUNK);
             end = first + CHUNK;
+            atomicAdd(&lists.counters->written, CHUNK);
         }
         return __shfl_sync(ALL_LANES, first, 0);
     }
@@ -323,6 +328,7 @@ __global__ void __launch_bounds__(THREADS, 6)
     const auto half_inverse = static_cast<float>(run.half_inverse);
     FareyWalk<double> walk = start.walk;
     if (lane == 0) queue.chunk = {thread_index(), thread_index() + 32};
+    __syncwarp();
     bool walking = index < run_count && walk.q > 0;
     int waiting = 0, turns = 0;
     for (; __any_sync(ALL_LANES, walking) && turns < MOST_TURNS; ++turns) {
@@ -370,8 +376,11 @@ __global__ void cross_wide(const Runs runs, const Start* starts, const Wide* wid
         if (!(at.last - at.first <= most_crossed(task.run))) continue;  // a fault
         for (double mm = at.first + lane; mm <= at.last; mm += 32)
             if (near_class(walk, roots_of(task.run, walk, at, mm), mm))
-                append(near + own, &counters->near, near_capacity - own,
+            {
+                append(near + own, &counters->near, beyond(own, near_capacity),
                        near_of(entry.run, walk, at, mm));
+                atomicAdd(&counters->written, 1ull);
+            }
         __syncwarp();
     }
     __syncwarp();
@@ -382,7 +391,7 @@ __global__ void take_near(const Runs runs, const Cubic* cubics, const Start* sta
                           const Near* near, u64 near_capacity, u64* hits, u64 hit_capacity,
                           Crowd* crowds, u64 crowd_capacity, Counters* counters) {
     const u64 own = runs.threads();
-    const u64 count = own + at_most(counters->near, near_capacity - own);
+    const u64 count = own + at_most(counters->near, beyond(own, near_capacity));
     unsigned scanned = 0, taken = 0;
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         const Near entry = near[i];

@@ -7,8 +7,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import emulated_cuda
+import numpy as np
 import pytest
 from brute.blocks import adversarial_block, planted_block
 from brute.tables import exp_line, scanned
@@ -18,6 +20,8 @@ from gmpy2 import mpq
 from hrcase.domain import split
 from hrcase.engine import METHODS, Block, cpu, lane
 from hrcase.engine.cuda import CudaEngine
+from hrcase.engine.lane import COUNTERS, Lane
+from hrcase.engine.trust import WrongAnswer
 from hrcase.formats import FORMATS
 from hrcase.job.crew import Crew
 from hrcase.pieces import Rule
@@ -26,6 +30,7 @@ from hrcase.selftest import known_answers
 from hrcase.spec import SearchSpec, interval
 from hrcase.tables.line import read_lines
 from hrcase.tables.search import search
+from hrcase.toolchain import source_directory
 
 
 @pytest.fixture
@@ -71,16 +76,48 @@ def test_a_line_of_the_certified_tables(engine: CudaEngine) -> None:
     assert len(found) > 10
 
 
-@pytest.mark.parametrize("group_log2", [None, 0, 1, 3])
-def test_candidates_in_every_run(engine: CudaEngine, group_log2: int | None) -> None:
-    """Twenty-two runs, the last one cut, each with candidates."""
+def twenty_two_runs() -> Block:
+    """Twenty-two runs of 2^12 arguments from -5000 on, the last one cut."""
     generator, run_log2, one = random.Random(3), 12, 1 << 128
     c = [generator.getrandbits(128), generator.getrandbits(128), one >> 22, one >> 50]
     length, window = (21 << run_log2) + 1000, one >> 8
-    block = Block(3, 2, tuple(c), window, -5000, length - 5000, run_log2, window, 6, (0, 0))
+    return Block(3, 2, tuple(c), window, -5000, length - 5000, run_log2, window, 6, (0, 0))
+
+
+def test_a_walk_has_as_many_threads_a_block_as_the_host_thinks() -> None:
+    text = (source_directory() / "walks.cu").read_text()
+    assert f"constexpr int THREADS = {lane.THREADS};" in text
+
+
+@pytest.mark.parametrize("group_log2", [None, 0, 1, 3])
+def test_candidates_in_every_run(engine: CudaEngine, group_log2: int | None) -> None:
+    """Twenty-two runs, the last one cut, each with candidates."""
+    block = twenty_two_runs()
     found = engine.run(replace(block, group_log2=group_log2), "farey")[0]
     assert found.tolist() == cpu.run(block, "scan")[0].tolist()
-    assert len({(u + 5000) >> run_log2 for u in found.tolist()}) == 22
+    assert len({(u + 5000) >> block.run_log2 for u in found.tolist()}) == 22
+
+
+@pytest.mark.parametrize("kernel", ["walk", "cross_wide"])
+def test_roots_that_are_counted_wrongly_are_found_out(
+    engine: CudaEngine, monkeypatch: pytest.MonkeyPatch, kernel: str
+) -> None:
+    call, counted = Lane._call, COUNTERS.index("near")
+    lost: list[int] = []
+
+    def call_and_lose(self: Lane, kernels: Any, name: str, *rest: Any, **more: Any) -> None:
+        call(self, kernels, name, *rest, **more)
+        if name == kernel:
+            words = self.counters.words
+            lost.append(int(words[counted]) // 2)
+            words[counted] -= np.uint64(lost[-1])
+
+    with engine._current():
+        engine._require_trust(3, 2)
+    monkeypatch.setattr(Lane, "_call", call_and_lose)
+    with pytest.raises(WrongAnswer, match="lists"):
+        engine.run(twenty_two_runs(), "farey")
+    assert lost[0] > 0
 
 
 def test_the_walk_at_the_edge_of_tiny_windows(engine: CudaEngine) -> None:

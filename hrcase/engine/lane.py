@@ -277,10 +277,10 @@ class Lane:
             self.stream.synchronize()
             found = entries.view(np.int64)
         holds = {
-            "lists": (counters["written"] + counters["near"] - counters["taken"]) % (1 << 32) == 0,
+            "lists": (counters["written"] + unit.places - counters["taken"]) % (1 << 32) == 0,
             "checks of the runs": counters["sound"] == unit.checks,
             "sentinel": unit.method != "farey" or counters["sentinels"] > 0,
-            "block": counters["echo"] == echo_of(unit.packed),
+            "block": counters["echo"] == echo_of(unit.block.packed()),  # packed anew
         }
         require_sound(unit.block, unit.method, counters, found, holds, device)
         return distinct(found) + (unit.block.lo - 1)

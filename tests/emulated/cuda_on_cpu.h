@@ -170,6 +170,7 @@ inline long long __double_as_longlong(double value) {
     return bits;
 }
 inline double __dadd_rn(double a, double b) { return a + b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
 // Rounded upwards. The error of a + b in double is a double (Knuth's two sums).
 inline double __dadd_ru(double a, double b) {
     const double sum = a + b, part = sum - a;

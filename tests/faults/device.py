@@ -153,6 +153,8 @@ def _words_in_use(of: Lane, where: str) -> Words:
         words: Words = whole.words
         return words
     told = dict(zip(COUNTERS, map(int, counters), strict=True))
+    # The walk's threads have a place each before those that are counted.
+    places = lane.THREADS * (told["domains"] // lane.THREADS + 1) if where == "near" else 0
     memory: Any = of.lists[where].memory
-    words = memory.words[: told[where] * lane.ENTRY_BYTES[where] // 8]
+    words = memory.words[: (places + told[where]) * lane.ENTRY_BYTES[where] // 8]
     return words
