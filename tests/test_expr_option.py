@@ -61,7 +61,7 @@ def test_undecided_arguments_are_on_stderr_and_in_the_claim(
 def test_a_job_gives_the_same_list_and_claim(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(weights, "UNIT_WORK", 20.0)
+    monkeypatch.setattr(weights, "UNIT_WORK", 10.0)
     plain, other = tmp_path / f"plain.{kind}", tmp_path / f"other.{kind}"
     assert hrcase(capsys, "search", *HALF_PI, "--output", str(plain))[0] == 0
     job = str(tmp_path / "job")

@@ -68,7 +68,7 @@ def test_units_without_cases(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many units of this search have none; one has the exact case exp(0) = 1."""
-    monkeypatch.setattr(weights, "UNIT_WORK", 50.0)
+    monkeypatch.setattr(weights, "UNIT_WORK", 25.0)
     asked = ("exp", "--format", "binary32", "--interval=0,0x1p-3", "--bits", "22")
     job = tmp_path / "job"
     assert hrcase(capsys, "search", *CPU, *asked, "--job", str(job))[0] == 0

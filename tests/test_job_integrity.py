@@ -32,7 +32,7 @@ CPU = ("--device", "cpu", "--threads", "1")
 @pytest.fixture(autouse=True, scope="module")
 def small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(weights, "UNIT_WORK", 250.0)
+        patched.setattr(weights, "UNIT_WORK", 125.0)
         patched.setattr(walk, "SECONDS_TO_KEEP", 0.0)
         yield
 

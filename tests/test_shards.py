@@ -97,7 +97,7 @@ def test_parts_that_were_cut_otherwise_are_refused(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert shard(capsys, tmp_path / "one", "1/2")[0] == 0
-    monkeypatch.setattr("hrcase.job.weights.UNIT_WORK", 3000.0)
+    monkeypatch.setattr("hrcase.job.weights.UNIT_WORK", 1500.0)
     assert shard(capsys, tmp_path / "two", "2/2")[0] == 0
     made = (str(tmp_path / "one"), str(tmp_path / "two"))
     exit_code, _, err = hrcase(capsys, "merge", *made, "--job", str(tmp_path / "whole"))

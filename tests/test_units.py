@@ -85,9 +85,18 @@ def test_a_pole_at_the_end_of_a_piece_is_not_taken_for_all_of_it() -> None:
 def test_units_of_a_scanned_piece_are_short() -> None:
     spec = spec_of("exp", 0, 0, "positive")
     (weight,) = weigh(spec, Piece(1, 1 + (1 << 20), Rule.SCANNED))
-    parts = list(weight.parts(UNIT_WORK))
+    parts = list(weight.parts(UNIT_WORK, UNIT_CASES))
     assert max(part.count for part in parts) * EVALUATION / DOMAIN <= UNIT_WORK
     assert sum(part.count for part in parts) == 1 << 20
+
+
+def test_a_flood_has_no_more_units_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At M = 6 there would be 2^47 cases: refused, but only once it is planned."""
+    monkeypatch.setattr("hrcase.job.units.MOST_UNITS", 100)
+    region = exponent_range(BINARY64, 0, 0, "positive")
+    plan = make_plan(SearchSpec("exp", BINARY64, BINARY64, 6, "all", region))
+    assert plan.expected > 100 * UNIT_CASES
+    assert len(plan.units) < 200
 
 
 def test_processes_split_as_this_one_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from hrcase.spec import SearchSpec
 from hrcase.workers import Workers
 
 MOST_UNITS = 1 << 17
-"""From so many on units are longer."""
+"""From so many on units are longer: by their work, and by their cases."""
 
 MANY_UNITS = 256
 """Where a device does so many units, worker processes plan them; they take a second to start."""
@@ -152,8 +152,10 @@ def make_plan(
             if work >= MANY_UNITS * of_work.UNIT_WORK and on_many is not None:
                 on_many()
     most = max(of_work.UNIT_WORK, work / MOST_UNITS)
+    cases = sum(weight.cases for weight in weights)  # perhaps a flood, which is refused later
+    most_cases = max(of_work.UNIT_CASES, cases / MOST_UNITS)
     for weight in weights:
-        for part in weight.parts(most):
+        for part in weight.parts(most, most_cases):
             share = part.count / weight.piece.count
             plan.units.append(Unit(len(plan.units), part, share * weight.work))
     plan.seconds["splitting"] += perf_counter() - started

@@ -44,13 +44,13 @@ class Weight:
     block: int
     shapes: frozenset[tuple[int, int]] = field(default_factory=frozenset)
 
-    def parts(self, most: float) -> Iterator[Piece]:
-        """The arguments in parts of about so much work, and of UNIT_CASES at most."""
+    def parts(self, most: float, most_cases: float) -> Iterator[Piece]:
+        """The arguments in parts of about so much work, and of so many cases at most."""
         piece = self.piece
         if self.block == 0:
             length = max(1, int(most * DOMAIN / EVALUATION))
         else:
-            work = max(self.work, self.cases / UNIT_CASES * most)
+            work = max(self.work, self.cases / most_cases * most)
             length = _length(self.block, work * self.block / piece.count, most)
         for lo in range(piece.lo, piece.hi, length):
             yield replace(piece, lo=lo, hi=min(lo + length, piece.hi))
