@@ -45,7 +45,7 @@ DISK, JOB, ACKNOWLEDGED = PLACE / "disk", PLACE / "disk/job", PLACE / "acknowled
 KERNELS = toolchain.cache_directory()
 CPU = ("--device", "cpu", "--threads", "1")
 ASKED = ("exp", "--format", "binary32", "--interval=1,1.125", "--bits")
-DAMAGED, SMALL = {1, 3}, 1000.0
+DAMAGED, SMALL = {1, 3}, 500.0
 """Units of this search that get damaged, and the domain tests in one: it has a few."""
 
 DIES = 3
