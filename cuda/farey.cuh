@@ -32,8 +32,8 @@
 #endif
 static_assert(FAREY_C >= 0.25 && FAREY_C <= 8, "lemmas 7 and 9 take 1/4 <= c <= 8");
 // The tests spoil the arithmetic: approximate reciprocals are off by FAREY_SPOIL, at most 2^-19
-// (lemma 3), those of floats by 2^-22, and each addition to x by 6 2^-52 H to the same side, which is as much as the N/3
-// additions of a long walk may be off by (lemma 5).
+// (lemma 3), those of floats by 2^-22 (lemma 12), and each addition to x by 6 2^-52 H to the same
+// side, which is as much as the N/3 additions of a long walk may be off by (lemma 5).
 #ifndef FAREY_SPOIL
 #define FAREY_SPOIL 0.0
 #endif

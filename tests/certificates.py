@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
-from lies import Json
+import pytest
+from lies import Json, Lie
 
 from hrcase.engine.cpu import CpuEngine
 from hrcase.job.certificate import write_certificate
@@ -18,7 +21,7 @@ from hrcase.job.units import make_plan
 from hrcase.plan import Tuning
 from hrcase.spec import SearchSpec
 from hrcase.verify.document import DIGEST, Form, read_certificate
-from hrcase.verify.findings import Findings
+from hrcase.verify.findings import Contradiction, Findings
 from hrcase.verify.polynomials import digest_of
 from hrcase.verify.whole import Effort, claim_of, verify_certificate
 from hrcase.workers import Workers
@@ -62,3 +65,16 @@ def sealed(data: Json, path: Path, remade: bool = True) -> Path:
     body = json.dumps(data)[:-1]
     path.write_text(body + DIGEST + hashlib.sha256(body.encode()).hexdigest() + '"}\n')
     return path
+
+
+def check_refused(lie: Lie, files: Mapping[str, Path], tmp_path: Path) -> None:
+    """Assert that what a lie makes of a certificate, its digests made anew, is refused by name."""
+    data = json.loads(files[lie.label].read_text())
+    true = copy.deepcopy(data)
+    lie.alter(data)
+    assert data != true
+    altered = sealed(data, tmp_path / "altered.json")
+    with pytest.raises(Contradiction) as caught:
+        verified(altered, lie.needs_all)
+    assert caught.value.check == lie.check, str(caught.value)
+    assert caught.value.exit_code == 7

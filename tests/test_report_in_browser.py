@@ -30,6 +30,8 @@ ASKED = {
 def browser() -> Iterator[Chrome]:
     programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
     if None in programs:
+        # No package of Python brings a browser, and nothing but this page needs one. Where one is
+        # asked for (.ci/run sets the variable once it has fetched it), a missing one is a failure.
         why = "no chromium or no chromedriver; run: apt-get install chromium chromium-driver"
         assert os.environ.get("HRCASE_NEEDS_BROWSER") != "1", why
         pytest.skip(why)
