@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from hrcase.cases import HRCase
+from hrcase.cases import Row
 from hrcase.claim import Claim
 from hrcase.cli.errors import UsageError
 from hrcase.export import atomic_write, atomic_write_bytes, check_writable
@@ -58,18 +58,16 @@ def write_claim(claim: Claim, output: Path) -> None:
         stream.write("\n")
 
 
-def write_list(
-    spec: SearchSpec, cases: Iterable[HRCase], claim: Claim, output: Path | None
-) -> None:
+def write_list(spec: SearchSpec, rows: Iterable[Row], claim: Claim, output: Path | None) -> None:
     """Write cases: to stdout as CSV, or to a file of either kind with the claim beside it."""
     if output is None:
-        write_csv(sys.stdout, spec.function_name, spec.inp.name, cases)
+        write_csv(sys.stdout, spec.function_name, spec.inp.name, rows)
         return
     with atomic_write(output, claim_path(output)) as stream:
         if output.suffix == ".wc":
-            write_wc(stream, claim.to_text(), cases)
+            write_wc(stream, claim.to_text(), (row[0] for row in rows))
         else:
-            write_csv(stream, spec.function_name, spec.inp.name, cases)
+            write_csv(stream, spec.function_name, spec.inp.name, rows)
     write_claim(claim, output)
 
 

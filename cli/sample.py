@@ -60,7 +60,7 @@ def command(
     started = time.monotonic()
     with engines(device, None) as found:
         drawn = sample(spec, distances, count, seed, found)
-    write_list(drawn.spec, drawn.cases, drawn.claim, output)
+    write_list(drawn.spec, (case.row for case in drawn.cases), drawn.claim, output)
     click.echo(
         f"a sample, not complete: {len(drawn.cases)} of {count} asked, seed {seed}; "
         f"{drawn.windows} windows, {time.monotonic() - started:.1f} s",

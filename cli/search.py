@@ -118,7 +118,7 @@ def command(
             )
     except walk.Stopped as stopped:
         raise Interrupted(_remainder(spec, stopped)) from None
-    write_list(result.spec, result.cases, result.claim, output)
+    write_list(result.spec, result.rows, result.claim, output)
     if exact is not None:
         write_exact_cases(result.spec, result.claim, result.exact, exact)
     click.echo(f"device    {', '.join(engine.name for engine in found)}", err=True)
@@ -161,13 +161,13 @@ def _remainder(spec: SearchSpec, stopped: walk.Stopped) -> str:
     for lo, hi in stopped.remaining:
         end = to_hex(spec.inp.value(hi)) if hi <= spec.inp.max_ordinal else "inf"
         click.echo(f"remaining  --interval {to_hex(spec.inp.value(lo))},{end}", err=True)
-    if stopped.cases is None:
+    if stopped.rows is None:
         return (
             "stopped by Ctrl-C; no list was written, the cases found are too many to show here; "
             "search again, in parts, with --interval"
         )
-    click.echo(f"{len(stopped.cases)} cases in the finished intervals:", err=True)
-    write_csv(sys.stderr, spec.function_name, spec.inp.name, stopped.cases)
+    click.echo(f"{len(stopped.rows)} cases in the finished intervals:", err=True)
+    write_csv(sys.stderr, spec.function_name, spec.inp.name, stopped.rows)
     return (
         "stopped by Ctrl-C; no list was written, what was found stands above; "
         "search the remaining intervals with the options above"
@@ -191,7 +191,7 @@ def summary(result: walk.SearchResult, seconds: float) -> list[str]:
     lines += _phases(s)
     lines += [
         f"survivors {s.counts['candidates']} candidates, {s.rejected} of them too far",
-        f"cases     {len(result.cases)}, and {s.exact} exact ones that are not listed",
+        f"cases     {len(result.rows)}, and {s.exact} exact ones that are not listed",
         *_undecided(result),
         f"expected  {s.expected:.1f} in the searched pieces, where {s.found_searched} were found",
     ]

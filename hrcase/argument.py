@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import gmpy2
@@ -87,10 +88,12 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
     precision = 2 * out.precision + 64
     try:
         while precision <= most_precision(f):
-            report = _report_of_mpfr(f, out, x, (m, e), precision)
-            if report is not None:
-                confirm(f, m, e, precision, lambda y: _report(out, x, y), report)
-                return report
+            with suppress(TooWide):
+                y = by_mpfr(f, m, e, precision)
+                report = _report(out, x, y)
+                if report is not None:
+                    confirm(f, m, e, precision, lambda ball: _report(out, x, ball), report, y)
+                    return report
             precision *= 2
     except OutOfReach as error:
         where = "0 (number), above or below" if error.vanishes else "beyond the last one"
@@ -113,15 +116,6 @@ def check(f: Function, inp: Format, out: Format, x: mpq) -> Report:
         f"{f.name}({to_hex(x)}) is on a breakpoint to {MOST_PRECISION} bits, but not exact by the "
         "function's rule; please report it"
     )
-
-
-def _report_of_mpfr(
-    f: Function, out: Format, x: mpq, parts: tuple[int, int], precision: int
-) -> Report | None:
-    try:
-        return _report(out, x, by_mpfr(f, *parts, precision))
-    except TooWide:
-        return None
 
 
 def _ordinal(inp: Format, x: mpq) -> int:

@@ -113,7 +113,7 @@ def bench(
         _row(spec, engine, method, best[i], arguments, best[0].seconds)
         for i, (engine, method) in enumerate(pairs)
     )
-    return Bench(arguments, len(first.cases), rows)
+    return Bench(arguments, len(first.rows), rows)
 
 
 def _agreed(
@@ -124,7 +124,7 @@ def _agreed(
     first = search(spec, method, threads, engine=engine)
     for other_engine, other_method in others:
         result = search(spec, other_method, threads, engine=other_engine)
-        if result.cases != first.cases:
+        if result.rows != first.rows:
             raise VerificationFailed(
                 f"{other_method} on {other_engine.name} finds other cases than {method} on "
                 f"{engine.name}: {_difference(first.cases, result.cases)}; one of them is wrong, "

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 from gmpy2 import mpq
 
+from hrcase.hexfloat import format_bound, parse_bound, parse_number, to_hex
+
+Row = tuple[str, ...]
+"""A case as the columns of a CSV list, as text, after the first two: nothing is lost by it."""
+
 
 @dataclass(frozen=True, slots=True)
 class HRCase:
@@ -29,3 +34,24 @@ class HRCase:
     log2_distance: str
     distance_ulp: str
     identical_bits: int
+
+    @property
+    def row(self) -> Row:
+        """As the columns of a list."""
+        return (
+            to_hex(self.x),
+            format_bound(self.y_nearest),
+            self.breakpoint,
+            self.side,
+            self.log2_distance,
+            self.distance_ulp,
+            str(self.identical_bits),
+        )
+
+    @classmethod
+    def of_row(cls, row: Row) -> HRCase:
+        """The case that a row says; raises InputError where x or y_nearest is no number."""
+        x, y, breakpoint, side, log2_distance, distance, bits = row
+        return cls(
+            parse_number(x), parse_bound(y), breakpoint, side, log2_distance, distance, int(bits)
+        )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from gmpy2 import mpq, mpz
 
@@ -23,7 +24,7 @@ VANISHING = 1 << 16
 """2^-VANISHING is far below the distance of 0 to any other breakpoint, and to any threshold."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Format:
     """A format of precision p: numbers m 2^(e-p+1), 2^(p-1) <= m < 2^p, emin <= e <= emax.
 
@@ -60,12 +61,12 @@ class Format:
                 f"give 5 * precision - emin < {VANISHING}"
             )
 
-    @property
+    @cached_property
     def _skipped(self) -> int:
         """Bit patterns of subnormals that a format without subnormals leaves out."""
         return 0 if self.subnormals else (1 << (self.precision - 1)) - 1
 
-    @property
+    @cached_property
     def max_ordinal(self) -> int:
         """Ordinal of the largest finite number."""
         binades = self.emax - self.emin + 1
@@ -130,14 +131,18 @@ class Format:
 
         max_ordinal + 1 stands for infinity: to nearest, from 2^emax (2 - 2^-p) on.
         """
-        up = self.ceil_ordinal(value)
-        if up <= self.max_ordinal and self.value(up) == value:
-            return up, up, up
-        down = up - 1
-        top = self.value(up) if up <= self.max_ordinal else scale(1, self.emax + 1)
-        beyond_middle = 2 * value - self.value(down) - top
+        down = self._floor_magnitude(value)
+        if down > self.max_ordinal:
+            return self.max_ordinal, down, down
+        m, e = self.parts(down)
+        if not down and not self.subnormals:
+            e = self.emin
+        above = scale(value, -e) - m  # the number rounded down, in gaps to the next one
+        if not above:
+            return down, down, down
+        up = down + 1
         even = 0 if self.subnormals else 1  # parity of the ordinals of even significands
-        is_up = beyond_middle > 0 or (beyond_middle == 0 and up % 2 == even)
+        is_up = 2 * above > 1 or (2 * above == 1 and up % 2 == even)
         return down, (up if is_up else down), up
 
     def _floor_magnitude(self, value: mpq) -> int:
@@ -162,8 +167,10 @@ def scale(value: mpq | int, exponent: int) -> mpq:
 
 def floor_log2(value: mpq) -> int:
     """floor(log2(value)) of an exact value > 0."""
-    estimate = value.numerator.bit_length() - value.denominator.bit_length()
-    return int(estimate if scale(1, estimate) <= value else estimate - 1)
+    m, d = value.numerator, value.denominator
+    estimate = m.bit_length() - d.bit_length()
+    reaches = m >= d << estimate if estimate >= 0 else m << -estimate >= d
+    return int(estimate if reaches else estimate - 1)
 
 
 def binade_end(f: Format, ordinal: int) -> int:

@@ -19,7 +19,7 @@ from hrcase.cases import HRCase
 from hrcase.errors import InputError
 from hrcase.formats import format_by_name
 from hrcase.functions import function_by_name
-from hrcase.hexfloat import parse_bound, parse_number, to_hex
+from hrcase.hexfloat import parse_number, to_hex
 from hrcase.job.crew import engines_for
 from hrcase.job.directory import reading
 from hrcase.job.export import require_whole
@@ -110,16 +110,7 @@ def read(job: str | PathLike[str]) -> Iterator[HRCase]:
 
 def _cases(directory: Path) -> Iterator[HRCase]:
     with reading(directory) as store:
-        for x, y, breakpoint, side, log2_distance, distance, bits in store.rows():
-            yield HRCase(
-                parse_number(x),
-                parse_bound(y),
-                breakpoint,
-                side,
-                log2_distance,
-                distance,
-                int(bits),
-            )
+        yield from map(HRCase.of_row, store.rows())
 
 
 def arrays(cases: Iterable[HRCase]) -> NDArray[np.void]:

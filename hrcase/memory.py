@@ -6,9 +6,10 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from hrcase import law
-from hrcase.cases import HRCase
+from hrcase.cases import HRCase, Row
 from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.engine import Engine
 from hrcase.engine.cpu import CpuEngine
@@ -73,7 +74,7 @@ class Statistics:
         self.rejected += result.rejected
         self.exact += len(result.exact) + result.counts[IN_CLOSED_FORM]
         if result.unit.piece.rule is Rule.SEARCHED:
-            self.found_searched += len(result.cases)
+            self.found_searched += len(result.rows)
 
 
 @dataclass
@@ -81,23 +82,28 @@ class SearchResult:
     """A complete answer.
 
     Attributes:
-        cases: sorted by x.
+        rows: of the cases, sorted by x.
         settled: the settled pieces, ascending.
         exact: ordinals of the exact cases and exact midpoints that were met, and of arguments of an
             expression that are not told from them.
     """
 
     spec: SearchSpec
-    cases: list[HRCase]
+    rows: list[Row]
     settled: list[Piece]
     removed: list[Removed]
     exact: ExactOrdinals
     statistics: Statistics
 
+    @cached_property
+    def cases(self) -> list[HRCase]:
+        """Sorted by x."""
+        return [HRCase.of_row(row) for row in self.rows]
+
     @property
     def claim(self) -> Claim:
         """What the result says."""
-        counts = len(self.cases), len(self.exact)
+        counts = len(self.rows), len(self.exact)
         undecided = self.undecided
         return make_claim(self.spec, self.settled, self.removed, *counts, undecided=undecided)
 
@@ -114,7 +120,7 @@ class Stopped(HrcaseError):
         finished, remaining: ranges of ordinals, half open, ascending.
         ranges: the settled pieces of kind "b", "c" and "d" among the finished ones: their cases
             are no rows.
-        cases: those found in the finished ranges; None where there are more candidates than
+        rows: of the cases found in the finished ranges; None where there are more candidates than
             MOST_CASES_ON_STOP.
     """
 
@@ -125,11 +131,11 @@ class Stopped(HrcaseError):
         finished: list[tuple[int, int]],
         remaining: list[tuple[int, int]],
         ranges: list[Piece],
-        cases: list[HRCase] | None,
+        rows: list[Row] | None,
     ) -> None:
         super().__init__("stopped before the end")
         self.finished, self.remaining = finished, remaining
-        self.ranges, self.cases = ranges, cases
+        self.ranges, self.rows = ranges, rows
 
 
 def search(
@@ -191,19 +197,19 @@ def _result(plan: Plan, method: str, walk: Walk, kept: dict[int, UnitResult]) ->
     statistics = Statistics.of_plan(method, plan)
     statistics.seconds.update(plan.seconds)
     statistics.seconds.update(walk.seconds)
-    spec, cases = plan.spec, []
+    spec, rows = plan.spec, []
     exact: list[ExactPowers | list[int]] = []
     for _, result in sorted(kept.items()):
         statistics.add(result)
-        cases += result.cases
+        rows += result.rows
         exact.append(exact_in(spec, result.unit.piece) or result.exact)
     met = ExactOrdinals(exact)
-    return SearchResult(spec, cases, plan.settled, plan.outside, met, statistics)
+    return SearchResult(spec, rows, plan.settled, plan.outside, met, statistics)
 
 
 def _stopped(plan: Plan, walk: Walk, kept: dict[int, UnitResult]) -> Stopped:
     """What is finished and what remains; what is through is decided, if that is not too much."""
-    found = sum(len(result.cases) for result in kept.values())
+    found = sum(len(result.rows) for result in kept.values())
     landed = [flight.unit for flight in walk.undecided]
     is_little = found + walk.to_decide <= MOST_CASES_ON_STOP
     if is_little:
@@ -213,8 +219,8 @@ def _stopped(plan: Plan, walk: Walk, kept: dict[int, UnitResult]) -> Stopped:
     done = sorted({(p.lo, p.hi) for p in (*plan.settled, *(unit.piece for unit in units))})
     ranges = [p for p in plan.settled if p.settlement is not None and p.settlement.kind != "a"]
     results = (result for _, result in sorted(kept.items()))
-    cases = [case for result in results for case in result.cases] if is_little else None
-    return Stopped(_joined(done), _remaining(plan.pieces, _joined(done)), ranges, cases)
+    rows = [row for result in results for row in result.rows] if is_little else None
+    return Stopped(_joined(done), _remaining(plan.pieces, _joined(done)), ranges, rows)
 
 
 def _remaining(pieces: list[Piece], finished: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from hrcase.cases import HRCase
+from hrcase.cases import HRCase, Row
 from hrcase.claim import range_text
 from hrcase.errors import SelfTestFailed
 from hrcase.exact_powers import ExactPowers, exact_in
@@ -24,13 +24,13 @@ class Refined:
     """What became of some arguments.
 
     Attributes:
-        cases: sorted by x, if the arguments were.
+        rows: of the cases, sorted by x if the arguments were.
         exact: ordinals of those whose result lies on a breakpoint, but for those in closed form.
         in_closed_form: how many these are.
         rejected: how many were too far from one.
     """
 
-    cases: list[HRCase] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     exact: list[int] = field(default_factory=list)
     in_closed_form: int = 0
     rejected: int = 0
@@ -42,7 +42,7 @@ def refine_chunk(spec: SearchSpec, ordinals: Iterable[int]) -> Refined:
     for ordinal in ordinals:
         verdict = refine(spec, ordinal)
         if isinstance(verdict, HRCase):
-            part.cases.append(verdict)
+            part.rows.append(verdict.row)
         elif verdict is Rejection.EXACT:
             part.exact.append(ordinal)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 import gmpy2
 from gmpy2 import mpq
@@ -20,7 +21,9 @@ from hrcase.spec import SearchSpec
 
 DISTANCE_DIGITS = 10
 LOG2_DECIMALS = 3
-LOG2_PRECISION = 512
+LOG2_PRECISIONS = (64, 512)
+"""The first one decides all but one distance in 2^40."""
+
 TIE = scale(1, -128)
 
 EVALUATORS = {"MPFR": by_mpfr, "Arb": by_arb}
@@ -86,9 +89,9 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
     while precision <= most_precision(f):
         try:
             y = by_mpfr(f, m, e, precision)
-            verdict = _verdict(spec, x, y)
         except TooWide:
-            verdict = None
+            precision *= 2
+            continue
         except OutOfReach as error:
             if not error.vanishes or spec.rounding == "nearest":
                 return Rejection.TOO_FAR
@@ -96,10 +99,11 @@ def refine(spec: SearchSpec, ordinal: int) -> HRCase | Rejection:
                 f"0 < |{f.name}({to_hex(x)})| is beyond MPFR's exponents, next to a zero of the "
                 "function: such arguments should have been settled; please report it"
             ) from None
+        verdict = _verdict(spec, x, y)
         if verdict is Rejection.TOO_FAR:
             return verdict
         if verdict is not None:
-            confirm(f, m, e, precision, lambda enclosure: _verdict(spec, x, enclosure), verdict)
+            confirm(f, m, e, precision, lambda ball: _verdict(spec, x, ball), verdict, y)
             return verdict
         precision *= 2
     if f.decided_bits:
@@ -117,17 +121,28 @@ def confirm(
     precision: int,
     verdict_of: Callable[[Interval], object | None],
     expected: object,
+    shown_by: Interval,
 ) -> None:
     """Check a verdict reached with MPFR against Arb.
+
+    A verdict says something of every value of the enclosure that shows it, so that it holds of each
+    part of that enclosure too: where Arb's lies within MPFR's it need not be reached again.
+
+    Args:
+        shown_by: MPFR's enclosure, verdict_of which is `expected`.
 
     Raises:
         SelfTestFailed: Arb's enclosure gives another verdict.
     """
     while precision <= 2 * MOST_PRECISION:
         try:
-            verdict = verdict_of(by_arb(f, m, e, precision + 32))
+            ball = by_arb(f, m, e, precision + 32)
         except OutOfReach:  # too few bits for an expression, to say that it is finite
             verdict = None
+        else:
+            if shown_by[0] <= ball[0] and ball[1] <= shown_by[1]:
+                return
+            verdict = verdict_of(ball)
         if verdict is not None:
             if verdict != expected:
                 raise SelfTestFailed(
@@ -280,9 +295,7 @@ def round_to(out: Format, y: mpq, mode: str) -> mpq | Infinite:
 def decimal(value: mpq) -> str:
     """A positive rational with DISTANCE_DIGITS significant digits, correctly rounded."""
     exponent = floor_log10(value)
-    shift = DISTANCE_DIGITS - 1 - exponent
-    scaled = value * 10**shift if shift >= 0 else value / 10**-shift
-    digits = _nearest_integer(scaled)
+    digits = _nearest_integer(value * _power_of_ten(DISTANCE_DIGITS - 1 - exponent))
     if digits >= 10**DISTANCE_DIGITS:
         digits, exponent = digits // 10, exponent + 1
     text = str(digits)
@@ -292,11 +305,16 @@ def decimal(value: mpq) -> str:
 def floor_log10(value: mpq) -> int:
     """floor(log10(value)) of an exact value > 0."""
     guess = int(floor_log2(value) * 0.30102999566398120)
-    while value >= mpq(10) ** (guess + 1):
+    while value >= _power_of_ten(guess + 1):
         guess += 1
-    while value < mpq(10) ** guess:
+    while value < _power_of_ten(guess):
         guess -= 1
     return guess
+
+
+@lru_cache(maxsize=1024)
+def _power_of_ten(exponent: int) -> mpq:
+    return mpq(10) ** exponent
 
 
 def log2_decimal(low: mpq, high: mpq) -> str | None:
@@ -305,18 +323,27 @@ def log2_decimal(low: mpq, high: mpq) -> str | None:
     Rounded to nearest. exp2 near 0 is 2^x off a breakpoint, so that ties do occur, and no
     enclosure tells a tie from its neighbourhood: what is within TIE of one goes away from zero.
     """
-    unit = 10**LOG2_DECIMALS
-    ends = []
-    for value, direction in ((low, gmpy2.RoundDown), (high, gmpy2.RoundUp)):
-        context = gmpy2.context(precision=LOG2_PRECISION, round=direction)
-        log2 = context.log2(context.div(value.numerator, value.denominator))
-        ends.append(exact_value(log2) * unit)
-    tie = mpq(int(ends[0] // 1)) + mpq(1, 2)
-    if all(abs(end - tie) < TIE for end in ends):
-        thousandths = int(tie + mpq(1, 2) * (1 if tie > 0 else -1))
+    for precision in LOG2_PRECISIONS:
+        thousandths = _log2_thousandths(low, high, precision)
+        if thousandths is not None:
+            break
     else:
-        thousandths = _nearest_integer(ends[0])
-        if thousandths != _nearest_integer(ends[1]):
-            return None
+        return None
+    unit = 10**LOG2_DECIMALS
     whole, rest = divmod(abs(thousandths), unit)
     return f"{'-' if thousandths < 0 else ''}{whole}.{rest:0{LOG2_DECIMALS}d}"
+
+
+def _log2_thousandths(low: mpq, high: mpq, precision: int) -> int | None:
+    """log2_decimal as an integer; None where so many bits do not tell."""
+    ends = []
+    for value, direction in ((low, gmpy2.RoundDown), (high, gmpy2.RoundUp)):
+        context = gmpy2.context(precision=precision, round=direction)
+        log2 = context.log2(context.div(value.numerator, value.denominator))
+        ends.append(exact_value(log2) * 10**LOG2_DECIMALS)
+    thousandths = _nearest_integer(ends[0])
+    tie = mpq(int(ends[0] // 1)) + mpq(1, 2)
+    near = [abs(end - tie) < TIE for end in ends]
+    if all(near):
+        return int(tie + mpq(1, 2) * (1 if tie > 0 else -1))
+    return None if any(near) or thousandths != _nearest_integer(ends[1]) else thousandths

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -108,9 +109,10 @@ class Device:
 
 
 class FakeCuda:
-    """The module. One unit at a time.
+    """The module. One unit at a time in each thread.
 
     Attributes:
+        unit: what the thread launched of it: method, checks, decided.
         launched: names of all kernels launched.
         spoil: called with the counters and the candidates' entries of each unit.
         fail: raised by the next kernel launch.
@@ -124,8 +126,7 @@ class FakeCuda:
         self.spoil: Spoil = leave_alone
         self.fail: FakeError | None = None
         self.depth = 0
-        self.method, self.checks = "scan", 0
-        self.decided: tuple[bytes, int, int]
+        self.unit = threading.local()
         context = Context(self)
 
         class OwnDevice(Device):
@@ -169,26 +170,26 @@ class Module:
         if self.cuda.fail is not None:
             raise self.cuda.fail
         if name == "scan_runs":
-            self.cuda.method, self.cuda.checks = "scan", 0
+            self.cuda.unit.method, self.cuda.unit.checks = "scan", 0
         if name == "walk":
-            self.cuda.method, self.cuda.checks = "farey", arguments[1]
+            self.cuda.unit.method, self.cuda.unit.checks = "farey", arguments[1]
         if name.startswith("domains_"):
             block, _, runs, packet_log2, *_ = arguments
             run_log2, domain_log2 = struct.unpack("2Q", block[-16:])
-            self.cuda.method = name.removeprefix("domains_")
-            self.cuda.checks = runs << run_log2 - domain_log2 - packet_log2
+            self.cuda.unit.method = name.removeprefix("domains_")
+            self.cuda.unit.checks = runs << run_log2 - domain_log2 - packet_log2
         if name == "decide":
             block, _, _, _, _, memory, capacity, counters = arguments
-            self.cuda.decided = block, memory, capacity
+            self.cuda.unit.decided = block, memory, capacity
         if name == "check_seams":
             block, _, runs, counters = arguments
-            self.answer(*self.cuda.decided, runs, counters)
+            self.answer(*self.cuda.unit.decided, runs, counters)
 
     def answer(self, block: bytes, memory: int, capacity: int, runs: int, counters: int) -> None:
         """Search the block on the CPU, and write that as the device would."""
         arguments = np.empty(1 << 16, dtype=np.int64)
         found = np.zeros(len(cpu.FIGURES), dtype=np.uint64)
-        number = METHODS.index(self.cuda.method)
+        number = METHODS.index(self.cuda.unit.method)
         self.kernels.search_block(
             block, number, arguments.ctypes.data, len(arguments), found.ctypes.data
         )
@@ -198,9 +199,10 @@ class Module:
         told = dict.fromkeys(COUNTERS, 0)
         told |= {"domains": domains, "failing": -(-subdomains // 8), "subdomains": subdomains}
         told |= {"scanned": scanned, "hits": hits, "candidates": candidates, "sum": sum(entries)}
-        if self.cuda.method == "farey":
-            told["taken"] = 128 * -(-self.cuda.checks // 128)  # the places of the walk's threads
-        told |= {"sound": runs + self.cuda.checks, "sentinels": 1, "echo": echo_of(block)}
+        if self.cuda.unit.method == "farey":
+            # The places of the walk's threads.
+            told["taken"] = 128 * -(-self.cuda.unit.checks // 128)
+        told |= {"sound": runs + self.cuda.unit.checks, "sentinels": 1, "echo": echo_of(block)}
         entries.reverse()  # the device's lists are in no order
         self.cuda.spoil(told, entries)
         words_at(counters, len(COUNTERS))[:] = [told[name] for name in COUNTERS]

@@ -14,6 +14,7 @@ import fake_cuda
 import pytest
 
 from hrcase import bench, toolchain
+from hrcase.cases import HRCase
 from hrcase.cli import main
 from hrcase.cli.bench import SEARCH_METHODS
 from hrcase.engine import METHODS
@@ -195,9 +196,9 @@ def test_different_cases_end_the_bench(
     def wrong(spec: SearchSpec, method: str, threads: int | None, engine: Any) -> Any:
         result = search(spec, method, threads, engine=engine)
         if method == "lefevre":
-            odd = result.cases.pop()
+            odd = HRCase.of_row(result.rows.pop())
             if change == "another distance":
-                result.cases.append(replace(odd, distance_ulp=odd.distance_ulp + "1"))
+                result.rows.append(replace(odd, distance_ulp=odd.distance_ulp + "1").row)
         return result
 
     monkeypatch.setattr(bench, "search", wrong)

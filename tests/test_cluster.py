@@ -267,5 +267,5 @@ def test_a_task_is_what_the_walk_gives() -> None:
     _, units = task_of([])
     done = do_units(SPEC, Tuning(method="farey"), units[:4], "cpu", 1)
     assert [result.unit for result in done.results] == units[:4]
-    assert sum(len(result.cases) for result in done.results) > 10
+    assert sum(len(result.rows) for result in done.results) > 10
     assert done.kernels == kernels_digest()

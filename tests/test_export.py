@@ -40,13 +40,13 @@ HEADER = "function,format,x,y_nearest,breakpoint,side,log2_distance,distance_ulp
 
 def csv_text(*cases: HRCase) -> str:
     stream = io.StringIO()
-    write_csv(stream, "exp", "binary64", cases)
+    write_csv(stream, "exp", "binary64", [case.row for case in cases])
     return stream.getvalue()
 
 
 def wc_text(claim: str, *cases: HRCase) -> str:
     stream = io.StringIO()
-    write_wc(stream, claim, cases)
+    write_wc(stream, claim, [case.row[0] for case in cases])
     return stream.getvalue()
 
 

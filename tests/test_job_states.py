@@ -23,7 +23,6 @@ from jobs import SPEC
 
 from hrcase.cases import HRCase
 from hrcase.errors import CorruptState, VerificationFailed
-from hrcase.export.csv import fields_of
 from hrcase.job.directory import FILE, Job, create, open_job
 from hrcase.job.store import Session
 from hrcase.job.units import make_plan
@@ -48,11 +47,12 @@ def result_of(number: int, lies: bool = False) -> UnitResult:
         cases = [*cases[:-1], case_of(number, count, "below")]
     exact = [number] if number % 5 == 0 else []
     counts, digests = Counter(candidates=count), (f"blocks {number}", f"candidates {number}")
-    return UnitResult(UNITS[number], cases, exact, number, counts, 0.5, "cpu", *digests)
+    rows = [case.row for case in cases]
+    return UnitResult(UNITS[number], rows, exact, number, counts, 0.5, "cpu", *digests)
 
 
 def rows_of(number: int) -> list[tuple[str, ...]]:
-    return [fields_of(case) for case in result_of(number).cases]
+    return result_of(number).rows
 
 
 class BrokenOff(list[UnitResult]):

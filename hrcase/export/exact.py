@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from hrcase.claim import Claim
-from hrcase.export.wc import write_arguments
+from hrcase.export.wc import write_wc
 from hrcase.hexfloat import to_hex
 from hrcase.spec import SearchSpec
 
@@ -24,4 +24,4 @@ def write_exact(stream: TextIO, spec: SearchSpec, claim: Claim, ordinals: Iterab
         f"theorems say it. Rule: {claim.exact_rule}. They were met by a search that says: "
         f"{claim.sentence}"
     )
-    write_arguments(stream, words, (to_hex(spec.inp.value(ordinal)) for ordinal in ordinals))
+    write_wc(stream, words, (to_hex(spec.inp.value(ordinal)) for ordinal in ordinals))

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from hrcase.cases import Row
 from hrcase.claim import Claim
-
-Row = tuple[str, ...]
-"""The columns of a case, as hrcase.export.csv.fields_of makes them."""
 
 X, DISTANCE = 0, 5
 

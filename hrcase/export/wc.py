@@ -4,23 +4,15 @@ import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
-from hrcase.cases import HRCase
-from hrcase.hexfloat import to_hex
-
 COMMENT_WIDTH = 78
 
 
-def write_wc(stream: TextIO, claim: str, cases: Iterable[HRCase]) -> None:
-    """Write `claim` as '# ' comment lines, then each argument in C's hexadecimal notation.
+def write_wc(stream: TextIO, claim: str, arguments: Iterable[str]) -> None:
+    """Write `claim` as '# ' comment lines, then the arguments, which are in hexadecimal.
 
     Line ends in the claim are kept; longer lines are wrapped between words. The form has no place
     for expected values: its readers compute them.
     """
-    write_arguments(stream, claim, (to_hex(case.x) for case in cases))
-
-
-def write_arguments(stream: TextIO, claim: str, arguments: Iterable[str]) -> None:
-    """As `write_wc`, of arguments in hexadecimal."""
     for paragraph in claim.splitlines():
         for line in wrapped(paragraph):
             stream.write(f"# {line}".rstrip() + "\n")

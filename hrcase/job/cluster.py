@@ -235,7 +235,7 @@ class ClusterHands:
 def _counted(spec: SearchSpec, at: Progress, results: Sequence[UnitResult]) -> Progress:
     """How far a search is after some more units."""
     units = [result.unit for result in results]
-    cases = {result.unit.number: len(result.cases) for result in results}
+    cases = {result.unit.number: len(result.rows) for result in results}
     more = progress_at(spec, units, cases, sum(r.counts["candidates"] for r in results))
     return Progress(
         at.done + more.done,

@@ -6,12 +6,13 @@ import struct
 from collections.abc import Iterable
 from typing import BinaryIO, TextIO
 
+from hrcase.cases import Row
 from hrcase.claim import Claim, make_claim, undecided_among
 from hrcase.errors import InputError, Interrupted
-from hrcase.export.csv import write_rows
-from hrcase.export.thin import Row, Thinning
+from hrcase.export.csv import write_csv
+from hrcase.export.thin import Thinning
 from hrcase.export.values import c_type_of, write_c, write_values
-from hrcase.export.wc import write_arguments
+from hrcase.export.wc import write_wc
 from hrcase.formats import FORMATS, Format
 from hrcase.hexfloat import parse_number
 from hrcase.job.store import Store
@@ -78,7 +79,7 @@ def write_text(store: Store, kind: str, stream: TextIO, thinning: Thinning | Non
     claim, rows = _listed(store, thinning)
     spec, arguments = store.spec, (row[0] for row in rows)
     if kind == "wc":
-        write_arguments(stream, claim.to_text(), arguments)
+        write_wc(stream, claim.to_text(), arguments)
     elif kind == "values":
         write_values(stream, spec, arguments)
     elif kind == "c":
@@ -89,7 +90,7 @@ def write_text(store: Store, kind: str, stream: TextIO, thinning: Thinning | Non
             )
         write_c(stream, spec, claim.to_text(), arguments)
     else:
-        write_rows(stream, spec.function_name, spec.inp.name, rows)
+        write_csv(stream, spec.function_name, spec.inp.name, rows)
     return claim
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from hrcase.errors import CorruptState, VerificationFailed
 from hrcase.exact_powers import IN_CLOSED_FORM, exact_in
-from hrcase.export.csv import fields_of
 from hrcase.hexfloat import to_hex
 from hrcase.job import schema
 from hrcase.job.identity import (
@@ -220,7 +219,7 @@ class Store:
 
     def _add(self, result: UnitResult, session: int) -> None:
         number = result.unit.number
-        cases = [(number, i, *fields_of(case)) for i, case in enumerate(result.cases)]
+        cases = [(number, i, *row) for i, row in enumerate(result.rows)]
         exact = [(number, i, str(ordinal)) for i, ordinal in enumerate(result.exact)]
         found = _table_digest([*cases, *exact])
         digests = (result.blocks, result.candidates, found)

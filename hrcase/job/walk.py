@@ -9,19 +9,19 @@ not at all.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, islice, takewhile
 from queue import Empty, SimpleQueue
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hrcase.cases import HRCase
+from hrcase.cases import Row
 from hrcase.exact_powers import IN_CLOSED_FORM
 from hrcase.job.crew import Crew, Landed
 from hrcase.job.decide import EXACT_A_CASE, Asked, Decided, count_exact, decide_all, joined
@@ -32,10 +32,13 @@ from hrcase.job.units import MANY_UNITS, Unit, expected_cases
 from hrcase.pieces import Piece, Rule
 from hrcase.plan import PlannedBlock, Tuning, by_method, plan
 from hrcase.spec import SearchSpec
-from hrcase.workers import AHEAD, Errand, Workers
+from hrcase.workers import Errand, Workers
 
 CHUNK = 1 << 11
 """Evaluations' worth of arguments is decided together, at least, where there are so many."""
+
+DECIDING = 2
+"""Such chunks handed to each process at a time: more would take memory, and time when stopped."""
 
 SECONDS_TO_KEEP = 0.3
 """What is through is decided and kept after so long."""
@@ -55,7 +58,7 @@ class UnitResult:
     """What a unit gave.
 
     Attributes:
-        cases: ascending in x.
+        rows: of the cases, ascending in x.
         exact: ordinals of arguments whose result is a breakpoint, ascending, but for those that
             have a closed form.
         rejected: candidates too far from a breakpoint.
@@ -68,7 +71,7 @@ class UnitResult:
     """
 
     unit: Unit
-    cases: list[HRCase]
+    rows: list[Row]
     exact: list[int]
     rejected: int
     counts: Counter[str]
@@ -173,7 +176,7 @@ class _Flight:
             self.counts[IN_CLOSED_FORM] = refined.in_closed_form
         return UnitResult(
             self.unit,
-            refined.cases,
+            refined.rows,
             refined.exact,
             refined.rejected,
             self.counts,
@@ -336,20 +339,42 @@ class Walk:
         is_due = at_once or now - self._kept_at > SECONDS_TO_KEEP
         if self.landed and (is_due or self._waiting >= CHUNK):
             self._kept_at, self._waiting = now, 0
-            asked = [flight.asked for flight in self.landed]
             if self.workers.are_running:
-                errand = self.workers.submit(partial(decide_all, self.spec), asked)
-                self._deciding.append((errand, self.landed))
+                self._hand_out(self.landed)
             else:
                 with self._timed("refinement"):
+                    asked = [flight.asked for flight in self.landed]
                     self._keep(self.landed, decide_all(self.spec, asked))
             self.landed = []
-        most = 0 if at_once else AHEAD * self.workers.processes
+        most = 0 if at_once else DECIDING * self.workers.processes
         while self._deciding and (len(self._deciding) > most or self._deciding[0][0].is_done):
-            errand, flights = self._deciding[0]
-            with self._timed("refinement"):
-                decided = errand.result()
-            self._keep(flights, decided)
+            self._keep_decided()
+
+    def _hand_out(self, flights: Iterable[_Flight]) -> None:
+        """Have units decided by processes, as few of them at a time as make CHUNK."""
+        some, load = list[_Flight](), 0
+        for flight in flights:
+            some.append(flight)
+            load += flight.load
+            if load >= CHUNK:
+                self._hand_out_some(some)
+                some, load = [], 0
+        if some:
+            self._hand_out_some(some)
+
+    def _hand_out_some(self, flights: list[_Flight]) -> None:
+        asked = [flight.asked for flight in flights]
+        errand = self.workers.submit(partial(decide_all, self.spec), asked)
+        self._deciding.append((errand, flights))
+
+    def _keep_decided(self) -> None:
+        """Wait for the first units that are being decided; keep them and what else is through."""
+        ready = takewhile(lambda pair: pair[0].is_done, islice(self._deciding, 1, None))
+        some = [self._deciding[0], *ready]
+        with self._timed("refinement"):
+            decided = [part for errand, _ in some for part in errand.result()]
+        self._keep([flight for _, flights in some for flight in flights], decided)
+        for _ in some:
             self._deciding.popleft()
 
     def _keep(self, flights: list[_Flight], decided: list[Decided]) -> None:
@@ -363,7 +388,7 @@ class Walk:
             self.progress.units += 1
             piece = flight.unit.piece
             if piece.rule is Rule.SEARCHED:
-                self.progress.cases += len(result.cases)
+                self.progress.cases += len(result.rows)
                 self.progress.expected += self._share(piece.key) * piece.count
         self._tell()
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from hrcase.cases import HRCase
 from hrcase.claim import complete_sentence
 from hrcase.errors import InputError
-from hrcase.export.csv import fields_of
 from hrcase.export.reader import read_list
 from hrcase.hexfloat import parse_number
 from hrcase.spec import SearchSpec
@@ -95,7 +94,7 @@ def verify_rows(spec: SearchSpec, rows: Iterable[tuple[str, ...]], findings: Fin
         except Vanishes:
             expected: tuple[str, ...] = ("of a settled range",)
         else:
-            expected = fields_of(case) if isinstance(case, HRCase) else ("no case",)
+            expected = case.row if isinstance(case, HRCase) else ("no case",)
         if row != expected:
             raise Contradiction(
                 "rows",
