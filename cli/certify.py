@@ -8,8 +8,8 @@ import click
 from hrcase.cli.errors import UsageError
 from hrcase.export import atomic_write, check_writable
 from hrcase.job.certificate import write_certificate
-from hrcase.job.directory import reading, require_job
-from hrcase.job.export import claim_of
+from hrcase.job.directory import require_job
+from hrcase.job.export import reading_whole
 
 
 @click.command(name="certify")
@@ -28,8 +28,7 @@ def command(directory: Path, output: Path) -> None:
             f"--output {output} does not end in .json, and a certificate is JSON; give FILE.json"
         )
     check_writable(output)
-    with reading(directory, whole=True) as store:
-        claim_of(store)
+    with reading_whole(directory) as store:
         units = len(store.own)
         with (
             click.progressbar(length=units, label="units", file=sys.stderr) as bar,

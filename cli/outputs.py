@@ -15,8 +15,7 @@ from hrcase.export.csv import write_csv
 from hrcase.export.exact import write_exact
 from hrcase.export.thin import Thinning
 from hrcase.export.wc import write_wc
-from hrcase.job.directory import reading
-from hrcase.job.export import claim_of, refuse_kind, write_binary, write_text
+from hrcase.job.export import claim_of, reading_whole, refuse_kind, write_binary, write_text
 from hrcase.job.store import Store
 from hrcase.spec import SearchSpec
 
@@ -90,7 +89,7 @@ def write_exact_cases(
 
 def export_exact(directory: Path, output: Path) -> None:
     """Write the exact cases of a complete job; raises as `export_job`."""
-    with reading(directory, whole=True) as store:
+    with reading_whole(directory) as store:
         write_exact_cases(store.spec, claim_of(store), store.exact_ordinals(), output)
 
 
@@ -110,7 +109,7 @@ def export_job(
         CorruptState: it is damaged.
         InputError: there is no such job, or its list cannot be of this kind.
     """
-    with reading(directory, whole=True) as store:
+    with reading_whole(directory) as store:
         claim_of(store)
         refuse_kind(kind, store.spec)
         if output is None:

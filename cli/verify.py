@@ -95,9 +95,9 @@ def _verify_job(directory: Path, effort: Effort) -> Findings:
 def _certified(directory: Path) -> Iterator[tuple[Path, Iterator[tuple[str, ...]]]]:
     """The certificate of a job, in a temporary file, and its rows."""
     from hrcase.job.certificate import write_certificate
-    from hrcase.job.directory import reading
+    from hrcase.job.export import reading_whole
 
-    with reading(directory, whole=True) as store, tempfile.TemporaryDirectory() as place:
+    with reading_whole(directory) as store, tempfile.TemporaryDirectory() as place:
         certificate = Path(place) / "certificate.json"
         with open(certificate, "w", encoding="utf-8", newline="\n") as stream:
             write_certificate(store, stream, lambda: None)

@@ -108,11 +108,18 @@ class Device:
         return 1 << 30
 
 
+class Launched(threading.local):
+    """What the thread launched of its unit."""
+
+    method = "scan"
+    checks = 0
+    decided: tuple[bytes, int, int]
+
+
 class FakeCuda:
     """The module. One unit at a time in each thread.
 
     Attributes:
-        unit: what the thread launched of it: method, checks, decided.
         launched: names of all kernels launched.
         spoil: called with the counters and the candidates' entries of each unit.
         fail: raised by the next kernel launch.
@@ -126,7 +133,7 @@ class FakeCuda:
         self.spoil: Spoil = leave_alone
         self.fail: FakeError | None = None
         self.depth = 0
-        self.unit = threading.local()
+        self.unit = Launched()
         context = Context(self)
 
         class OwnDevice(Device):

@@ -33,6 +33,8 @@ from hrcase.spec import SearchSpec
 
 Row = tuple[Any, ...]
 
+_ENCODER = json.JSONEncoder(default=repr)
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -396,7 +398,7 @@ def _table_digest(rows: Iterable[Row]) -> str:
     """SHA-256 over rows, each on a line of JSON."""
     total = hashlib.sha256()
     for row in rows:
-        total.update(json.dumps(row, default=repr).encode() + b"\n")
+        total.update(_ENCODER.encode(row).encode() + b"\n")
     return total.hexdigest()
 
 
