@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from time import perf_counter
 
@@ -37,6 +37,11 @@ MANY_PARTS = 64
 """So many parts of the domain, between turns and poles, are split by worker processes."""
 
 PARTS_AT_ONCE = 16
+
+MANY_PIECES = 512
+"""After so many pieces the others are weighed by worker processes, which take a second to start."""
+
+PIECES_AT_ONCE = 8
 
 BYTES_A_ROW = 140
 SECONDS_A_CASE = 1e-4
@@ -187,8 +192,7 @@ def _by_parts(spec: SearchSpec, scan: int, workers: Workers) -> Iterator[Weighed
     parts = cut(spec)
     first = list(islice(parts, MANY_PARTS))
     if len(first) < MANY_PARTS:
-        for part in first:
-            yield from _weigh_part(spec, scan, part)
+        yield from _by_pieces(spec, _pieces_of(spec, scan, first), workers)
         return
     rest = iter(lambda: list(islice(parts, PARTS_AT_ONCE)), [])
     items = ((spec, scan, some) for some in chain([first], rest))
@@ -199,12 +203,26 @@ def _by_parts(spec: SearchSpec, scan: int, workers: Workers) -> Iterator[Weighed
 def _weigh_parts(item: tuple[SearchSpec, int, list[Part]]) -> list[Weighed]:
     """The work of a process."""
     spec, scan, parts = item
-    return [weighed for part in parts for weighed in _weigh_part(spec, scan, part)]
+    return _weigh_all(spec, _pieces_of(spec, scan, parts))
 
 
-def _weigh_part(spec: SearchSpec, scan: int, part: Part) -> Iterator[Weighed]:
-    for piece in split_part(spec, part, scan):
-        yield piece, list(weigh(spec, piece)) if piece.rule is Rule.SEARCHED else []
+def _pieces_of(spec: SearchSpec, scan: int, parts: Iterable[Part]) -> Iterator[Piece]:
+    for part in parts:
+        yield from split_part(spec, part, scan)
+
+
+def _by_pieces(spec: SearchSpec, pieces: Iterator[Piece], workers: Workers) -> Iterator[Weighed]:
+    """The pieces with their weights; by processes, of which there are several, if many."""
+    most = MANY_PIECES if workers.processes > 1 else None
+    for piece in islice(pieces, most):
+        yield from _weigh_all(spec, [piece])
+    rest = iter(lambda: list(islice(pieces, PIECES_AT_ONCE)), [])
+    for weighed in workers.ordered(partial(_weigh_all, spec), rest):
+        yield from weighed
+
+
+def _weigh_all(spec: SearchSpec, pieces: Iterable[Piece]) -> list[Weighed]:
+    return [(p, list(weigh(spec, p)) if p.rule is Rule.SEARCHED else []) for p in pieces]
 
 
 def plan_digest(pieces: list[Piece], outside: list[Removed]) -> str:
