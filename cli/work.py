@@ -115,39 +115,40 @@ def start_job(
     refuse_existing(directory, spec, shard)
     with Workers(means.processes) as workers:
         plan = replace(make_plan(spec, workers=workers), shard=shard)
-    plan.refuse_floods(most_cases)
-    with closing(create(directory, plan)) as job:
-        _work(job, plan, means)
+        plan.refuse_floods(most_cases)
+        with closing(create(directory, plan)) as job:
+            _work(job, plan, means, workers)
     _tell_complete(directory)
 
 
 def resume_job(directory: Path, means: Means) -> None:
     """Go on with a job until it is complete; raises as `open_job` and `work_on`."""
-    with closing(open_job(directory)) as job:
-        _work(job, None, means)
+    with closing(open_job(directory)) as job, Workers(means.processes) as workers:
+        _work(job, None, means, workers)
     _tell_complete(directory)
 
 
-def _work(job: Job, plan: Plan | None, means: Means) -> None:
+def _work(job: Job, plan: Plan | None, means: Means, workers: Workers) -> None:
     log = job.directory / LOG
     with (
         _logged(log),
         Stop(means.max_time) as stop,
-        _hands(means, log) as hands,
+        _hands(means, log, workers) as hands,
         Watch(sys.stderr, log) as watch,
     ):
         work_on(job, plan, means.tuning, hands, stop, watch.see)
 
 
 @contextmanager
-def _hands(means: Means, log: Path) -> Iterator[Hands]:
+def _hands(means: Means, log: Path, workers: Workers) -> Iterator[Hands]:
     if means.cluster is not None:
         from hrcase.job.cluster import ClusterHands, connected
 
+        workers.end()
         with connected(means.cluster) as client:
             yield ClusterHands(client, means.device)
         return
-    with engines(means.device, means.threads) as found, Workers(means.processes) as workers:
+    with engines(means.device, means.threads) as found:
         yield LocalHands(Crew(found, partial(_tell_trouble, log)), workers)
 
 

@@ -43,18 +43,23 @@ class Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the processes; they start again on use."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
+            self._pool = None
 
     def start(self) -> None:
         """Start the processes, if they are not running; returns at once."""
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(
-                self.processes, mp_context=context, initializer=_begin_worker
+                self.processes, mp_context=context, initializer=begin_worker
             )
             resource_tracker.ensure_running()  # which lets signals through that were held
-            with _ctrl_c_held():
+            with ctrl_c_held():
                 for _ in range(self.processes):
                     self._pool.submit(_import_what_is_needed)
 
@@ -115,7 +120,7 @@ class Errand(Generic[Item, Result]):
         while True:
             self._pool = self._workers.pool
             try:
-                with _ctrl_c_held():  # a pool may start a process at any call
+                with ctrl_c_held():  # a pool may start a process at any call
                     self._future: Future[Result] = self._pool.submit(self._function, self._item)
                 return
             except BrokenProcessPool:
@@ -140,7 +145,7 @@ class Errand(Generic[Item, Result]):
 
 
 @contextmanager
-def _ctrl_c_held() -> Iterator[None]:
+def ctrl_c_held() -> Iterator[None]:
     """Ctrl-C waits: processes that are started meanwhile are born with it held."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -149,7 +154,7 @@ def _ctrl_c_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_worker() -> None:
+def begin_worker() -> None:
     """Ctrl-C is for the process that started this one; without that one this one ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

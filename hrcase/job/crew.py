@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hrcase.engine import Counts, Engine
+from hrcase.engine.apart import engines_apart
 from hrcase.engine.choose import engine_for
 from hrcase.engine.trust import WrongAnswer
 from hrcase.errors import HrcaseError, InputError
@@ -192,11 +193,14 @@ def engines_for(device: str, threads: int | None = None) -> tuple[list[Engine], 
             every CUDA device.
         threads: of the CPU engine.
 
+    Several cards are in a process each (hrcase.engine.apart).
+
     Raises:
         InputError: no such word, or the same engine twice.
         NoDevice: one of them cannot be used.
     """
     words = [word.strip() for word in device.split(",")]
+    words = ["cuda:0" if word == "cuda" else word for word in words]
     if "cuda:all" in words:
         from hrcase.engine.cuda import driver
 
@@ -206,5 +210,9 @@ def engines_for(device: str, threads: int | None = None) -> tuple[list[Engine], 
         raise InputError(
             f"--device {device} names an engine twice; give each once, say cuda:0,cuda:1,cpu"
         )
+    cards = [word for word in words if word.startswith("cuda")]
+    if len(cards) > 1:
+        others = [engine_for(word, threads)[0] for word in words if word not in cards]
+        return [*engines_apart(cards), *others], None
     engines, notices = zip(*(engine_for(word, threads) for word in words), strict=True)
     return list(engines), next(filter(None, notices), None)
