@@ -60,7 +60,8 @@ class EngineApart:
         for pipe in theirs:  # so that ours end when the process does
             pipe.close()
         self._pipes: tuple[Connection, ...] = own
-        self._preparing, self._idle = threading.Lock(), SimpleQueue[Connection]()
+        self._preparing, self._ending = threading.Lock(), threading.Lock()
+        self._idle = SimpleQueue[Connection]()
         for pipe in own[1:]:
             self._idle.put(pipe)
 
@@ -111,7 +112,8 @@ class EngineApart:
         return answer
 
     def _ended(self) -> DeviceError:
-        self._process.join(SECONDS_TO_END)
+        with self._ending:
+            self._process.join(SECONDS_TO_END)
         return DeviceError(
             f"the process of {self.name} has ended (exit code {self._process.exitcode}), perhaps "
             "for lack of memory; what was done is kept; run the same command again"
