@@ -28,7 +28,7 @@ def command(directory: Path, output: Path) -> None:
             f"--output {output} does not end in .json, and a certificate is JSON; give FILE.json"
         )
     check_writable(output)
-    with reading_whole(directory) as store:
+    with reading_whole(directory, cases_too=False) as store:
         units = len(store.own)
         with (
             click.progressbar(length=units, label="units", file=sys.stderr) as bar,

@@ -98,7 +98,7 @@ def export_job(
 ) -> None:
     """Write the list of a complete job: to stdout, or to a file with its claim beside it.
 
-    Everything is checked before the first byte is written.
+    Everything is checked before the first byte is written to stdout, or the file is renamed.
 
     Args:
         kind: of SUFFIXES.
@@ -109,7 +109,7 @@ def export_job(
         CorruptState: it is damaged.
         InputError: there is no such job, or its list cannot be of this kind.
     """
-    with reading_whole(directory) as store:
+    with reading_whole(directory, cases_too=output is None) as store:
         claim_of(store)
         refuse_kind(kind, store.spec)
         if output is None:

@@ -377,6 +377,14 @@ def test_every_row_counts(
     is_complete = not statement.startswith("DELETE FROM done")
     assert (exit_code, out) == (8 if is_complete else 4, ""), err
     assert f"run: hrcase resume {job}" in err
+    earlier = {"list.csv": "a list", "list.csv.claim.json": "its claim", "proof.json": "a proof"}
+    for name, text in earlier.items():
+        (tmp_path / name).write_text(text)
+    for command in (["export", "--to", "csv"], ["certify"]):
+        output = tmp_path / ("proof.json" if command == ["certify"] else "list.csv")
+        assert hrcase(capsys, *command, str(job), "--output", str(output))[0] == exit_code
+    files = {path.name: path.read_text() for path in tmp_path.iterdir() if path != job}
+    assert files == earlier
     exit_code, _, err = hrcase(capsys, "resume", *CPU, str(job))
     assert exit_code == 8 and "is damaged" in err
 

@@ -55,10 +55,14 @@ def require_whole(store: Store) -> None:
 
 
 @contextmanager
-def reading_whole(directory: Path) -> Iterator[Store]:
-    """The file of a complete job, to read it only; all that it holds is checked before.
+def reading_whole(directory: Path, cases_too: bool = True) -> Iterator[Store]:
+    """The file of a complete job, to read it only; what it holds is checked before.
 
     Whether it is complete is seen first: reading ten million cases takes a minute.
+
+    Args:
+        cases_too: False for one who reads them all anyway, which checks them, and can take back
+            what he wrote before he met a damaged one.
 
     Raises:
         Interrupted: as `require_whole`.
@@ -67,7 +71,8 @@ def reading_whole(directory: Path) -> Iterator[Store]:
     """
     with reading(directory) as store:
         require_whole(store)
-    with reading(directory, whole=True) as store:
+        store.verify_all_but_cases()
+    with reading(directory, whole=cases_too) as store:
         yield store
 
 
