@@ -103,7 +103,8 @@ class Workers:
         if self.deaths > MOST_DEATHS:
             raise TryAgain(
                 f"worker processes died {self.deaths} times before anything was done, perhaps for "
-                "lack of memory; what was done is kept; try again with fewer --threads"
+                "lack of memory, or in a script without `if __name__ == '__main__':`; what was "
+                "done is kept; try again with fewer --threads"
             )
         broken.shutdown(wait=False, cancel_futures=True)
         self._pool = None
