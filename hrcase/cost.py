@@ -84,6 +84,11 @@ class Sizes:
         return (4 * 5 * 4 + 6 * self.degree * self.limbs / 64) * LIMB
 
     @property
+    def shift(self) -> float:
+        """The cubic of a run from the block's polynomial, where no group has one of its own."""
+        return self.degree * (self.degree + 1) / 2 * self.limbs * LIMB
+
+    @property
     def decision(self) -> float:
         """Evaluating P."""
         return (self.degree + 1) * self.limbs * LIMB
@@ -168,6 +173,17 @@ def best_walk(sizes: Sizes, most_log2: int) -> tuple[int, float]:
     costs = {run_log2: walk_cost(sizes, run_log2) for run_log2 in choices}
     best = min(choices, key=costs.__getitem__)
     return best, costs[best]
+
+
+def scan_cost(sizes: Sizes, run_log2: int, window: float) -> float:
+    """The cost of an argument scanned in short runs of 2^run_log2; inf where all would be hits.
+
+    Args:
+        window: of a run's cubic.
+    """
+    if window >= 1 / 2:
+        return inf
+    return SCAN + sizes.shift / 2.0**run_log2 + 2 * window * sizes.decision
 
 
 def domain_cost(budget: ErrorBudget, domain_log2: int) -> float:

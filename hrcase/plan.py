@@ -32,6 +32,7 @@ from hrcase.cost import (
     domain_cost,
     fractions,
     own_errors,
+    scan_cost,
     sizes_of,
     to_double,
 )
@@ -56,6 +57,9 @@ LONGEST_LOG2 = 60
 
 LONGEST_RUN_LOG2 = 27
 """Of the runs for the three-distance tests."""
+
+SHORTEST_RUN_LOG2 = 2
+"""Of the runs of a scan."""
 
 MOST_RUNS = 1 << 19
 """Runs in one call of an engine: a device keeps something of each."""
@@ -145,10 +149,19 @@ class PlannedBlock:
 
 
 def plan(spec: SearchSpec, piece: Piece, tuning: Tuning) -> Iterator[PlannedBlock]:
-    """The blocks of a searched piece, or of a part of one, ascending; they tile it."""
-    lo = piece.lo
+    """The blocks of a searched piece, or of a part of one, ascending; they tile it.
+
+    Arguments without a polynomial mostly have neighbours without one: after some as many again are
+    evaluated before a polynomial is tried again, so that trying takes no time to speak of.
+    """
+    lo, evaluated = piece.lo, 0
     while lo < piece.hi:
         block = next_block(spec, piece, lo, tuning)
+        if block.block is not None:
+            evaluated = 0
+        else:
+            block = replace(block, count=min(max(block.count, evaluated), piece.hi - lo))
+            evaluated += block.count
         yield block
         lo += block.count
 
@@ -355,8 +368,26 @@ def _domains(encoded: _Encoded, tuning: Tuning) -> _Lengths:
     lengths = (1 << domain_log2, 1 << domain_log2 - 3) if wanted else ()
     windows = [ceil_scaled(budget.domain_window(length), 64) for length in lengths]
     if not windows or max(windows) >= 1 << 62:
-        return _Lengths("scan", run_log2, budget, SCAN)
+        return _scan(encoded, run_log2, budget)
     return _Lengths(tuning.method, run_log2, budget, cost, domain_log2, (windows[0], windows[1]))
+
+
+def _scan(encoded: _Encoded, run_log2: int, budget: ErrorBudget) -> _Lengths:
+    """The runs of a scan: the longest ones, or shorter ones if their cubics say much more.
+
+    Next to a pole the cubic of 64 arguments may say nothing, and that of four nearly all.
+    """
+    if run_log2 == LEAST_DOMAIN_LOG2:
+        sizes = encoded.sizes
+        shorter = {log2: encoded.budget(log2) for log2 in range(SHORTEST_RUN_LOG2, run_log2)}
+        costs = {
+            log2: scan_cost(sizes, log2, to_double(choice.run_window))
+            for log2, choice in (*shorter.items(), (run_log2, budget))
+        }
+        best = min(reversed(costs), key=costs.__getitem__)
+        if best < run_log2:
+            return _Lengths("scan", best, shorter[best], costs[best])
+    return _Lengths("scan", run_log2, budget, SCAN)
 
 
 def _longest_runs(encoded: _Encoded) -> tuple[int, ErrorBudget]:

@@ -23,7 +23,8 @@ from hrcase.functions import function_by_name
 from hrcase.lattice import ROUNDINGS
 from hrcase.memory import search
 from hrcase.pieces import Piece, Removed, Rule
-from hrcase.plan import Tuning
+from hrcase.plan import Tuning, plan
+from hrcase.refine import refine_chunk
 from hrcase.spec import Region, SearchSpec, everything, interval
 
 BINARY32 = FORMATS["binary32"]
@@ -156,3 +157,22 @@ def test_few_arguments_whose_results_are_too_near_a_breakpoint_for_rows(
     for lo, hi in ((middle, middle + 1), (middle - 3, middle + 4)):
         spec = SearchSpec(name, inp, inp, 10, rounding, open_region(lo, hi))
         check_result(search(spec, threads=1), reference(spec, lo, hi))
+
+
+def test_next_to_a_pole_short_runs_are_scanned() -> None:
+    """Where cubics of 64 arguments say nothing; nearer to it arguments are evaluated."""
+    double, end = FORMATS["binary64"], mpq(1, 2)
+    region = interval(double, end - scale(1, -39), end, "")
+    spec = SearchSpec("tanpi", double, double, 12, "all", region)
+    runs, evaluated, longest = set(), 0, 0
+    for piece in split(spec):
+        for block in plan(spec, piece, Tuning()) if piece.rule is Rule.SEARCHED else ():
+            if block.block is None:
+                evaluated, longest = evaluated + block.count, max(longest, block.count)
+            elif block.method == "scan":
+                runs.add(block.block.run_log2)
+    assert {2, 3} <= runs
+    assert 1 << 10 < evaluated < 1 << 15 and longest > 1 << 8
+    expected = refine_chunk(spec, (n for lo, hi in region.ranges for n in range(lo, hi)))
+    assert search(spec).rows == expected.rows
+    assert len(expected.rows) > 100

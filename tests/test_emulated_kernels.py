@@ -150,18 +150,19 @@ def test_crowds_are_shared(engine: CudaEngine, device: FakeCuda, flat: bool) -> 
 
 
 @pytest.mark.parametrize(
-    ("lo", "hi", "bits"),
+    ("name", "lo", "hi", "bits"),
     [
-        (mpq(1), 1 + mpq(1, 1 << 20), 20),
-        (mpq(300), 300 + mpq(1, 1 << 19), 18),
-        (mpq(-709), mpq(-709) + mpq(1, 1 << 18), 16),
-        (mpq(1, 1 << 20), mpq(1, 1 << 20) * (1 + mpq(1, 1 << 16)), 24),
+        ("exp", mpq(1), 1 + mpq(1, 1 << 20), 20),
+        ("exp", mpq(300), 300 + mpq(1, 1 << 19), 18),
+        ("exp", mpq(-709), mpq(-709) + mpq(1, 1 << 18), 16),
+        ("exp", mpq(1, 1 << 20), mpq(1, 1 << 20) * (1 + mpq(1, 1 << 16)), 24),
+        ("tanpi", mpq(1, 2) - mpq(1, 1 << 36), mpq(1, 2), 16),
     ],
 )
-def test_slices_of_exp(engine: CudaEngine, lo: mpq, hi: mpq, bits: int) -> None:
+def test_slices_of_functions(engine: CudaEngine, name: str, lo: mpq, hi: mpq, bits: int) -> None:
     """Planned blocks, groups and all: candidates as on the CPU by the regular test."""
     double = FORMATS["binary64"]
-    spec = SearchSpec("exp", double, double, bits, "all", interval(double, lo, hi, ""))
+    spec = SearchSpec(name, double, double, bits, "all", interval(double, lo, hi, ""))
     total = 0
     for piece in split(spec):
         if piece.rule is not Rule.SEARCHED:

@@ -64,22 +64,21 @@ def test_a_unit_has_no_more_cases_than_are_decided_in_seconds(bits: int) -> None
 
 
 def test_a_pole_at_the_end_of_a_piece_is_not_taken_for_all_of_it() -> None:
-    """The first arguments above -24 have no polynomial; a block in the middle has 2^40."""
+    """The first arguments above -24 are scanned in short runs; a block in the middle has 2^40."""
     lo = BINARY64.ceil_ordinal(mpq(-24)) + 1
     hi = BINARY64.ceil_ordinal(mpq(-95, 4))
     region = interval(BINARY64, BINARY64.value(lo), BINARY64.value(hi), "")
     spec = SearchSpec("lgamma", BINARY64, BINARY64, 44, "all", region)
     pieces = [piece for piece in make_plan(spec).pieces if piece.rule is Rule.SEARCHED]
     piece = max(pieces, key=lambda piece: piece.count)
-    assert next_block(spec, piece, piece.lo, Tuning(method="farey")).block is None
+    first = next_block(spec, piece, piece.lo, Tuning(method="farey"))
+    assert first.block is not None and first.block.run_log2 < 6
     found = list(weigh(spec, piece))
     assert found[0].piece.lo == piece.lo and found[-1].piece.hi == piece.hi
     assert all(a.piece.hi == b.piece.lo for a, b in pairwise(found))
     assert 3 < len(found) < 100
     work = sum(weight.work for weight in found)
-    assert work < 1e-6 * EVALUATION / DOMAIN * piece.count
-    evaluated = sum(weight.piece.count for weight in found if weight.block == 0)
-    assert evaluated * EVALUATION / DOMAIN < 4 * UNIT_WORK
+    assert work < 1e-3 * first.cost / DOMAIN * piece.count
 
 
 def test_units_of_a_scanned_piece_are_short() -> None:
