@@ -137,6 +137,11 @@ class Stopped(HrcaseError):
         self.finished, self.remaining = finished, remaining
         self.ranges, self.rows = ranges, rows
 
+    @property
+    def cases(self) -> list[HRCase] | None:
+        """Those of `rows`."""
+        return None if self.rows is None else [HRCase.of_row(row) for row in self.rows]
+
 
 def search(
     spec: SearchSpec,

@@ -58,7 +58,6 @@ class Workers:
             self._pool = ProcessPoolExecutor(
                 self.processes, mp_context=context, initializer=begin_worker
             )
-            resource_tracker.ensure_running()  # which lets signals through that were held
             with ctrl_c_held():
                 for _ in range(self.processes):
                     self._pool.submit(_import_what_is_needed)
@@ -148,6 +147,7 @@ class Errand(Generic[Item, Result]):
 @contextmanager
 def ctrl_c_held() -> Iterator[None]:
     """Ctrl-C waits: processes that are started meanwhile are born with it held."""
+    resource_tracker.ensure_running()  # its start would let through what is held here
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -125,8 +125,10 @@ def confirm(
 ) -> None:
     """Check a verdict reached with MPFR against Arb.
 
-    A verdict says something of every value of the enclosure that shows it, so that it holds of each
-    part of that enclosure too: where Arb's lies within MPFR's it need not be reached again.
+    A verdict says something of every value inside the enclosure that shows it, so that it holds of
+    each part of that enclosure too: where Arb's lies within MPFR's it need not be reached again.
+    (Only at an end may it be wrong, where the distance is a power of two: see identical_bits. An
+    end is half an ulp from what MPFR gave, and f(x) is no such number, or it would be exact.)
 
     Args:
         shown_by: MPFR's enclosure, verdict_of which is `expected`.

@@ -24,7 +24,7 @@ from hrcase.job.units import Unit, make_plan
 from hrcase.job.walk import Task, UnitResult
 from hrcase.plan import Tuning
 from hrcase.toolchain import kernels_digest
-from hrcase.workers import MOST_DEATHS
+from hrcase.workers import MOST_DEATHS, Workers
 
 distributed: Any = pytest.importorskip("distributed", reason="extra cluster is not installed")
 
@@ -48,10 +48,16 @@ def made(capsys: Captured, job: Path, address: str, *more: str) -> tuple[int, st
     return hrcase(capsys, "search", *ASKED, "--job", str(job), *asked)
 
 
-def test_a_cluster_gives_the_same_list(capsys: Captured, tmp_path: Path, workers: Any) -> None:
-    job = tmp_path / "job"
-    exit_code, _, err = made(capsys, job, workers.scheduler_address)
+def test_a_cluster_gives_the_same_list(
+    capsys: Captured, tmp_path: Path, workers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes of this machine, which split, are ended before the cluster works."""
+    job, ends = tmp_path / "job", list[Workers]()
+    with monkeypatch.context() as patched:
+        patched.setattr(Workers, "end", lambda workers: ends.append(workers))
+        exit_code, _, err = made(capsys, job, workers.scheduler_address)
     assert exit_code == 0, err
+    assert len(ends) == 2  # and at the end of all
     listed = hrcase(capsys, "export", str(job), "--to", "csv")[1]
     assert listed.encode() == plain_list(capsys, tmp_path)[0]
     assert f"cpu on {workers.scheduler_address}" in hrcase(capsys, "status", str(job))[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,7 @@ def test_threads_of_a_device_wait_less_for_the_interpreter(is_device: bool) -> N
 
 def test_the_words_of_device(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
+    apart: list[Sequence[str]] = []
 
     def engine_for(word: str, threads: int | None) -> tuple[Engine, str | None]:
         made.append(word)
@@ -180,12 +182,18 @@ def test_the_words_of_device(monkeypatch: pytest.MonkeyPatch) -> None:
             def count() -> int:
                 return 3
 
+    def engines_apart(words: Sequence[str]) -> list[Engine]:
+        apart.append(words)
+        return [CpuEngine(1) for _ in words]
+
     monkeypatch.setattr(crew, "engine_for", engine_for)
+    monkeypatch.setattr(crew, "engines_apart", engines_apart)
     monkeypatch.setattr("hrcase.engine.cuda.driver", Driver)
     engines, notice = engines_for("cuda:all, cpu", 2)
-    assert made == ["cuda:0", "cuda:1", "cuda:2", "cpu"]
+    assert (apart, made) == ([["cuda:0", "cuda:1", "cuda:2"]], ["cpu"])
     assert (len(engines), notice) == (4, None)
     assert engines_for("auto")[1] == "a notice"
-    for twice in ("cpu,cpu", "cuda:all,cuda:1", "auto,cpu"):
+    assert (len(engines_for("cuda")[0]), made[-1], len(apart)) == (1, "cuda:0", 1)
+    for twice in ("cpu,cpu", "cuda,cuda:0", "cuda:all,cuda:1", "auto,cpu"):
         with pytest.raises(InputError, match="names an engine twice"):
             engines_for(twice)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ from hrcase.engine.cuda import CudaEngine
 from hrcase.errors import HrcaseError
 from hrcase.formats import FORMATS
 from hrcase.job import units, walk
+from hrcase.job.crew import Crew
 from hrcase.job.decide import decide_all, joined
+from hrcase.job.progress import progress_at
 from hrcase.memory import search
 from hrcase.pieces import Rule
 from hrcase.plan import Tuning, plan
@@ -104,6 +106,70 @@ def test_candidates_are_decided_while_the_device_works(monkeypatch: pytest.Monke
     assert found.statistics.rejected == expected.statistics.rejected
     assert sum(decided) == found.statistics.counts["candidates"]
     assert len(decided) > 3
+
+
+class Ready:
+    """An errand that is through as soon as somebody looks, or when it is said to be."""
+
+    def __init__(self, work: Callable[[], list[Any]], when: Callable[[], bool]) -> None:
+        self.result, self.when = work, when
+
+    @property
+    def is_done(self) -> bool:
+        return self.when()
+
+
+def walked(monkeypatch: pytest.MonkeyPatch, fails_at: int) -> tuple[list[int], list[int], int]:
+    """Numbers of units as they were kept, those handed out at a time, and the units in all.
+
+    Errand number `fails_at` fails; all before it are through when it is.
+    """
+    make_small(monkeypatch)
+    monkeypatch.setattr(walk, "DECIDING", 100)
+    monkeypatch.setattr(walk, "CHUNK", 50)
+    kept: list[int] = []
+    loads: list[int] = []
+
+    def submit(_: Workers, function: Any, item: Any) -> Any:
+        if function.func is not decide_all:
+            return Ready(lambda: function(item), lambda: True)
+        loads.append(sum(len(joined(found)) for _, found, _ in item))
+        work = (lambda: [][1]) if len(loads) == fails_at else lambda: function(item)
+        return Ready(work, lambda: len(loads) >= fails_at)
+
+    def keep(results: Sequence[walk.UnitResult]) -> None:
+        kept.extend(result.unit.number for result in results)
+
+    monkeypatch.setattr(Workers, "submit", submit)
+    monkeypatch.setattr(Workers, "are_running", True)
+    whole = units.make_plan(EXP)
+    start = progress_at(EXP, whole.units, {})
+    tuning = Tuning(method="farey")
+    task = walk.Task(EXP, tuning, whole.units, whole.shapes, keep, start)
+    walking = walk.Walk(task, Crew([Device()]), Workers(2))
+    if fails_at:
+        with pytest.raises(IndexError):
+            walking.run()
+    else:
+        assert walking.run()
+    assert walking.progress.units == len(kept)
+    return kept, loads, len(whole.units)
+
+
+def test_each_unit_is_kept_once_and_few_are_handed_out_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept, loads, count = walked(monkeypatch, 0)
+    assert sorted(kept) == list(range(count))
+    largest = max(units.expected_cases(EXP, [u.piece]) for u in units.make_plan(EXP).units)
+    assert len(loads) > 10
+    assert max(loads) < 50 + 2 * largest
+
+
+def test_what_was_decided_before_a_failure_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, _, count = walked(monkeypatch, 8)
+    assert len(kept) == len(set(kept))
+    assert 7 <= len(kept) < count
 
 
 def test_few_blocks_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,7 +162,7 @@ def test_few_arguments_whose_results_are_too_near_a_breakpoint_for_rows(
 def test_next_to_a_pole_short_runs_are_scanned() -> None:
     """Where cubics of 64 arguments say nothing; nearer to it arguments are evaluated."""
     double, end = FORMATS["binary64"], mpq(1, 2)
-    region = interval(double, end - scale(1, -39), end, "")
+    region = interval(double, end - scale(1, -38), end, "")
     spec = SearchSpec("tanpi", double, double, 12, "all", region)
     runs, evaluated, longest = set(), 0, 0
     for piece in split(spec):

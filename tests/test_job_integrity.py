@@ -389,6 +389,23 @@ def test_every_row_counts(
     assert exit_code == 8 and "is damaged" in err
 
 
+@pytest.mark.parametrize("ordinal", ["x", "99999999", "-15360", "inf"])
+def test_damaged_arguments_that_are_not_told_from_breakpoints(
+    capsys: Captured, tmp_path: Path, ordinal: str
+) -> None:
+    """The claim names them before the cases are checked."""
+    job = tmp_path / "job"
+    asked = ("--expr", "cos(pi * x)", "--format", "binary16", "--interval", "0.25,1")
+    assert hrcase(capsys, "search", *asked, "--bits", "8", *CPU, "--job", str(job))[0] == 0
+    with closing(sqlite3.connect(job / "job.sqlite")) as connection, connection:
+        assert connection.execute("UPDATE exact_case SET ordinal = ?", (ordinal,)).rowcount == 1
+    for command in (["export", "--to", "csv"], ["export", "--to", "bin"], ["certify"]):
+        output = tmp_path / ("out.json" if command == ["certify"] else f"out.{command[-1]}")
+        exit_code, _, err = hrcase(capsys, *command, str(job), "--output", str(output))
+        assert exit_code == 8 and "is damaged" in err
+    assert list(tmp_path.iterdir()) == [job]
+
+
 def test_a_job_of_an_earlier_version_is_refused_and_kept(
     capsys: Captured, tmp_path: Path, finished: tuple[Path, bytes]
 ) -> None:

@@ -63,6 +63,7 @@ def test_the_cases_of_the_finished_parts_are_kept(landings: int) -> None:
         if any(lo <= BINARY32.ordinal(case.x) < hi for lo, hi in stopped.finished)
     ]
     assert 0 < len(inside) < len(complete().cases)
+    assert stopped.cases == inside
     assert stopped.rows == [case.row for case in inside]
 
 

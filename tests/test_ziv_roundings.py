@@ -134,7 +134,11 @@ def test_log2_ties_go_away_from_zero(sixteenths: int, text: str) -> None:
     root = 1 << (sixteenths + 16 * 400)
     for _ in range(4):
         root = math.isqrt(root)  # at the end floor(2^(j/16 + 400))
-    assert log2_decimal(scale(root, -400), scale(root + 1, -400)) == text
+    low, high = scale(root, -400), scale(root + 1, -400)
+    assert log2_decimal(low, high) == text
+    # On one side of the tie, as far as 64 bits tell, but from too near it to be told apart.
+    assert log2_decimal(high, high * (1 + scale(1, -110))) is None
+    assert log2_decimal(low * (1 - scale(1, -110)), low) is None
 
 
 def test_decimal_and_floor_log10() -> None:

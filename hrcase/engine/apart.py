@@ -8,11 +8,14 @@ millisecond or two. In one process two cards would wait for each other. Here a t
 from __future__ import annotations
 
 import multiprocessing
+import pickle
+import signal
 import threading
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
+from multiprocessing.util import Finalize
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -21,8 +24,7 @@ from numpy.typing import NDArray
 
 from hrcase.engine import Block, Counts, Engine
 from hrcase.engine.choose import engine_for
-from hrcase.engine.lane import DeviceError
-from hrcase.errors import HrcaseError
+from hrcase.errors import HrcaseError, TryAgain
 from hrcase.workers import begin_worker, ctrl_c_held
 
 LANES = 8
@@ -45,7 +47,8 @@ class About(NamedTuple):
 class EngineApart:
     """An engine in a process of its own; made by `engines_apart`.
 
-    Its calls raise what the engine's calls raise, and DeviceError where the process has ended.
+    Its calls raise what the engine's calls raise, and TryAgain where the process has ended. Ctrl-C
+    and SIGTERM, which may reach all processes, are for the one that made it.
     """
 
     def __init__(self, device: str, threads: int | None = None) -> None:
@@ -59,6 +62,8 @@ class EngineApart:
             self._process.start()
         for pipe in theirs:  # so that ours end when the process does
             pipe.close()
+        # Python ends daemons by SIGTERM when it ends, and waits for them.
+        Finalize(self, self._process.kill, exitpriority=0)
         self._pipes: tuple[Connection, ...] = own
         self._preparing, self._ending = threading.Lock(), threading.Lock()
         self._idle = SimpleQueue[Connection]()
@@ -84,16 +89,21 @@ class EngineApart:
         pipe = self._idle.get()
         try:
             found, counts = self._ask(pipe, (block, method))
+        except KeyboardInterrupt:
+            pipe.close()  # the answer that is still to come must not be taken for another one
+            raise
         finally:
             self._idle.put(pipe)
         return found, counts
 
     def close(self) -> None:
-        """End the process."""
+        """End the process: at once if it compiles."""
         for pipe in self._pipes:
             pipe.close()
-        self._process.join(SECONDS_TO_END)
+        if not self._preparing.locked():
+            self._process.join(SECONDS_TO_END)
         self._process.kill()
+        self._process.join()
 
     def _ask(self, pipe: Connection, question: object) -> Any:
         try:
@@ -104,17 +114,18 @@ class EngineApart:
 
     def _answer(self, pipe: Connection) -> Any:
         try:
-            answer = pipe.recv()
-        except (EOFError, OSError):
+            received = pipe.recv_bytes()
+        except (EOFError, OSError, TypeError):  # the last one if it is closed meanwhile
             raise self._ended() from None
+        answer = pickle.loads(received)
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
-    def _ended(self) -> DeviceError:
+    def _ended(self) -> TryAgain:
         with self._ending:
             self._process.join(SECONDS_TO_END)
-        return DeviceError(
+        return TryAgain(
             f"the process of {self.name} has ended (exit code {self._process.exitcode}), perhaps "
             "for lack of memory; what was done is kept; run the same command again"
         )
@@ -129,8 +140,10 @@ def engines_apart(devices: Sequence[str]) -> list[Engine]:
     Raises:
         HrcaseError: as `engine_for`.
     """
-    engines = [EngineApart(device) for device in devices]
+    engines: list[EngineApart] = []
     try:
+        for device in devices:
+            engines.append(EngineApart(device))
         for engine in engines:
             engine.wait()
     except BaseException:
@@ -143,11 +156,12 @@ def engines_apart(devices: Sequence[str]) -> list[Engine]:
 def _serve(pipes: Sequence[Connection], device: str, threads: int | None) -> None:
     """The life of the process: it ends when the first of its pipes is closed."""
     begin_worker()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     first, *others = pipes
     try:
         engine, _ = engine_for(device, threads)
     except BaseException as error:
-        first.send(error)
+        first.send(_portable(error))
         return
     first.send(
         About(engine.name, engine.is_device, engine.methods, engine.workers, engine.slice_domains)
@@ -159,20 +173,31 @@ def _serve(pipes: Sequence[Connection], device: str, threads: int | None) -> Non
     engine.close()
 
 
-def _answer_all(pipe: Connection, function: Any) -> None:
+def _answer_all(pipe: Connection, function: Callable[[Any], object]) -> None:
     """Answer what is asked, with what the function gives or raises, until the pipe is closed."""
-    while True:
-        try:
-            asked = pipe.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer = function(asked)
-        except BaseException as error:
-            if not isinstance(error, HrcaseError):
-                error.add_note(traceback.format_exc())
-            answer = error
-        try:
-            pipe.send(answer)
-        except OSError:
-            return
+    with pipe:  # who waits for an answer that does not come sees it closed
+        while True:
+            try:
+                asked = pipe.recv_bytes()
+            except (EOFError, OSError):
+                return
+            try:
+                answer = function(pickle.loads(asked))
+            except BaseException as error:
+                answer = _portable(error)
+            try:
+                pipe.send(answer)
+            except OSError:
+                return
+
+
+def _portable(error: BaseException) -> BaseException:
+    """The error, or, where it cannot be sent, one with its words."""
+    words = "".join(traceback.format_exception(error))
+    if not isinstance(error, HrcaseError):
+        error.add_note(words)
+    try:
+        portable: BaseException = pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(words)
+    return portable

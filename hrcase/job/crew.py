@@ -92,6 +92,8 @@ class Crew:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
+        with self._lock:
+            self._working.clear()  # what fails from now on, while it compiles, is of no interest
         sys.setswitchinterval(self._switch_seconds)
 
     def prepare(self, shapes: Collection[tuple[int, int]]) -> None:

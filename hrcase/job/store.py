@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -325,7 +326,12 @@ class Store:
             yield from exact
             with schema.own_errors(self.path):
                 rows = self._connection.execute(query, (done.unit,)).fetchall()
-            yield from (int(ordinal) for (ordinal,) in rows)
+            for (text,) in rows:
+                is_ordinal = re.fullmatch(r"-?\d{1,30}", str(text)) is not None
+                self._require(is_ordinal, f"the exact cases of unit {done.unit}")
+                ordinal, most = int(text), self.spec.inp.max_ordinal
+                self._require(abs(ordinal) <= most, f"the exact cases of unit {done.unit}")
+                yield ordinal
 
     def sound(self) -> Iterator[tuple[Row, list[Row], list[Row]]]:
         """Of a damaged file, the finished units whose rows all match their digests."""

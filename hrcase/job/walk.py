@@ -370,12 +370,19 @@ class Walk:
     def _keep_decided(self) -> None:
         """Wait for the first units that are being decided; keep them and what else is through."""
         ready = takewhile(lambda pair: pair[0].is_done, islice(self._deciding, 1, None))
-        some = [self._deciding[0], *ready]
-        with self._timed("refinement"):
-            decided = [part for errand, _ in some for part in errand.result()]
-        self._keep([flight for _, flights in some for flight in flights], decided)
-        for _ in some:
-            self._deciding.popleft()
+        flights: list[_Flight] = []
+        decided: list[Decided] = []
+        count = 0
+        try:
+            for errand, some in [self._deciding[0], *ready]:
+                with self._timed("refinement"):
+                    decided += errand.result()
+                flights += some
+                count += 1
+        finally:  # those before one that failed are kept
+            self._keep(flights, decided)
+            for _ in range(count):
+                self._deciding.popleft()
 
     def _keep(self, flights: list[_Flight], decided: list[Decided]) -> None:
         """Hand results on; whoever keeps them takes a second copy of one in its stride."""
