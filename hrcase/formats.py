@@ -137,7 +137,7 @@ class Format:
         m, e = self.parts(down)
         if not down and not self.subnormals:
             e = self.emin
-        above = scale(value, -e) - m  # the number rounded down, in gaps to the next one
+        above = scale(value, -e) - m  # how far above `down`, in gaps to the next number
         if not above:
             return down, down, down
         up = down + 1
