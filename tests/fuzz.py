@@ -225,7 +225,12 @@ def _job(content: bytes, directory: Path) -> int:
     for name, whole in _small_job().items():
         (directory / name).write_bytes(content if name == "job.sqlite" else whole)
     code = command("status", str(directory))(b"", directory)
-    return max(code, command("export", str(directory), "--to", "csv")(b"", directory))
+    export, output = ("export", str(directory), "--to", "csv"), directory / "a.csv"
+    shown = command(*export)(b"", directory)
+    kept = command(*export, "--output", str(output))(b"", directory)
+    if kept != shown or output.exists() != (kept == 0):
+        raise Wrong(f"export to stdout gives exit code {shown}, to a file {kept}")
+    return max(code, shown)
 
 
 CSV = (",".join(HEADER) + "\n").encode() + (
