@@ -22,7 +22,7 @@ from hrcase.spec import SearchSpec
 DISTANCE_DIGITS = 10
 LOG2_DECIMALS = 3
 LOG2_PRECISIONS = (64, 512)
-"""The first one decides all but one distance in 2^40."""
+"""The first one decides nearly all distances."""
 
 TIE = scale(1, -128)
 
